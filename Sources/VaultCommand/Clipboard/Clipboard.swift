@@ -10,15 +10,15 @@ enum Clipboard: String, CaseIterable {
     /// The terminal's own clipboard, which the escape sequence OSC 52 sets.
     case terminal = "osc52"
 
-    /// The clipboards that the environment suggests, in order of preference.
+    /// The clipboards that may work in this environment, in order of preference.
     static var candidates: [Clipboard] {
         let wayland: [Clipboard] = environmentVariable("WAYLAND_DISPLAY") == nil ? [] : [.wlCopy]
         let x11: [Clipboard] = environmentVariable("DISPLAY") == nil ? [] : [.xclip, .xsel]
         return wayland + x11 + (TerminalClipboard.path == nil ? [] : [.terminal])
     }
 
-    /// Copies a text. With a timeout, first starts the process that will clear it, so that an interruption cannot leave
-    /// the text in the clipboard.
+    /// Copies a text. If there is a timeout, first starts the process that will clear the text. Therefore, an
+    /// interruption cannot leave the text in the clipboard.
     ///
     /// - Parameter seconds: the time after which the text is cleared; nil to keep it.
     /// - Returns: whether the text was copied.
@@ -39,9 +39,9 @@ enum Clipboard: String, CaseIterable {
     private func copy(_ text: borrowing SecretBytes) throws -> Bool {
         switch self {
         case .wlCopy:
-            // An explicit type keeps wl-copy from running a program to guess it. Versions before 2.3 lack --sensitive.
+            // Without a type, wl-copy would run a program to guess it. Versions before 2.3 lack --sensitive.
             let words = ["wl-copy", "--type", "text/plain"]
-            // wl-copy first writes its input to a temporary file. A Wayland session's runtime folder is in memory.
+            // wl-copy first writes its input to a temporary file, which this folder keeps in memory.
             if let folder = ScratchFolder.runtimeFolder { setenv("TMPDIR", folder, 1) }
             return try Clipboard.feed(text, to: words + ["--sensitive"]) || Clipboard.feed(text, to: words)
         case .xclip: return try Clipboard.feed(text, to: Clipboard.xclipInput)
@@ -52,7 +52,7 @@ enum Clipboard: String, CaseIterable {
         }
     }
 
-    /// Returns the clipboard's contents, or nil if they cannot be read, such as from a terminal.
+    /// Returns the clipboard's contents, or nil if they cannot be read. A terminal's clipboard can never be read.
     func contents() throws -> SecretBytes? {
         switch self {
         case .wlCopy: try Clipboard.output(of: ["wl-paste", "--no-newline", "--type", "text/plain"])
@@ -80,7 +80,7 @@ enum Clipboard: String, CaseIterable {
     private static func feed(_ text: borrowing SecretBytes, to words: [String]) throws -> Bool {
         let pipe = try Pipe()
         guard var process = try start(words, input: .descriptor(pipe.reading.number)) else { return false }
-        // While this end is open, the write below would block forever if the program exited without reading.
+        // This process must close its reading end, or the write would block if the program exited early.
         discard(pipe.reading)
         let number = pipe.writing.number
         _ = text.withUnsafeBytes { SystemCall.writeAll($0, to: number) }
@@ -88,7 +88,7 @@ enum Clipboard: String, CaseIterable {
         return process.wait() == .status(0)
     }
 
-    /// Returns a program's output, or nil if the program failed.
+    /// Returns the output of a program, or nil if the program failed.
     private static func output(of words: [String]) throws -> SecretBytes? {
         let pipe = try Pipe()
         guard var process = try start(words, input: .empty, output: pipe.writing.number) else { return nil }
@@ -98,8 +98,8 @@ enum Clipboard: String, CaseIterable {
         return output
     }
 
-    /// Starts a program without this process's standard streams, because it may keep running in the background to serve
-    /// the text. Returns nil if the program is not installed.
+    /// Starts a program without this process's standard streams, because the program may keep running in the background
+    /// to serve the text. Returns nil if the program is not installed.
     private static func start(
         _ words: [String], input: ChildProcess.Input, output: Int32? = nil
     ) throws -> ChildProcess? {

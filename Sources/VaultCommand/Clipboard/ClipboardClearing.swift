@@ -5,15 +5,15 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// A background process that clears the clipboard after a timeout, if the clipboard still has the copied value.
+/// A background process that clears the clipboard after a timeout, if the clipboard still contains the copied value.
 ///
-/// The process is this program under another name. It opens no vault, and receives only a keyed hash of the value.
+/// The process runs this program under another name. It opens no vault, and receives only a keyed hash of the value.
 enum ClipboardClearing {
-    /// The process name, which process lists show together with the clipboard and the timeout.
+    /// The name of the process. Process lists show it together with the clipboard and the timeout.
     private static let programName = "vault-clear-clipboard"
     private static let keySize = 32
 
-    /// Starts the process. Destroying the returned object terminates the process, unless it was detached.
+    /// Starts the process. Destroying the returned object terminates the process, unless the object was detached.
     ///
     /// - Throws: ``CommandError`` if the process cannot be started, or exits immediately.
     static func start(
@@ -31,7 +31,7 @@ enum ClipboardClearing {
         return process
     }
 
-    /// Starts this program again from /proc/self/exe or, without /proc, from the path by which it was started.
+    /// Starts this program again from /proc/self/exe. If /proc is missing, uses the path of this process's program.
     private static func started(_ words: [String], input: Int32, output: Int32) throws -> ChildProcess {
         let start = { (path: String) throws(SystemError) in
             try ChildProcess(
@@ -61,7 +61,7 @@ enum ClipboardClearing {
     static var isThisProcess: Bool { vault_argument(0).flatMap(String.init(validatingCString:)) == programName }
 
     static func run(_ words: [String]) throws -> ExitCode {
-        // A working directory elsewhere would keep its file system from being unmounted.
+        // The file system of another working directory could not be unmounted while this process runs.
         chdir("/")
         let expected = try ValueInput.read(from: STDIN_FILENO, named: "The hash", isExact: true).unsafeArray()
         guard words.count == 3, let clipboard = Clipboard(rawValue: words[0]), let seconds = Int(words[1]),

@@ -4,13 +4,13 @@ import Sealing
 import Vault
 
 /// The terminal emulator's clipboard, which the escape sequence OSC 52 sets, even over ssh. Few terminals allow
-/// programs to read it, so this program cannot find out whether it has the text.
+/// programs to read this clipboard, so this program cannot check whether the text has arrived.
 enum TerminalClipboard {
-    /// The maximum size of a text in bytes. Terminals accept sequences of at least 100,000 bytes, in base64.
+    /// The maximum size of a text in bytes. In base64, this is less than the 100,000 bytes that all terminals accept.
     static let largestText = 74_994
 
-    /// The path of the terminal that a standard stream refers to, or nil if the terminal may not support OSC 52. The
-    /// process that clears the clipboard opens this path again.
+    /// The path of the terminal of a standard stream, or nil if there is none or the terminal may not support OSC 52.
+    /// The process that clears the clipboard opens this path again.
     static var path: String? {
         guard EscapeSequences.areObeyed else { return nil }
         for descriptor in [STDERR_FILENO, STDIN_FILENO, STDOUT_FILENO] {
@@ -19,7 +19,7 @@ enum TerminalClipboard {
         return nil
     }
 
-    /// - Throws: ``CommandError`` for a text that is too long.
+    /// - Throws: ``CommandError`` if the text is too long.
     static func copy(_ text: borrowing SecretBytes, to path: String) throws -> Bool {
         guard text.count <= largestText else {
             throw CommandError.refused(
@@ -31,8 +31,8 @@ enum TerminalClipboard {
         }
     }
 
-    /// Overwrites the clipboard with a space, which all terminals and tmux accept, and then with an empty text, which
-    /// clears the clipboard in terminals that allow it.
+    /// Overwrites the clipboard with a space, which all terminals and tmux accept, and then with an empty text. The
+    /// empty text clears the clipboard only in terminals that allow it.
     static func clear(_ path: String) {
         for text in ["IA==", ""] {
             guard let sequence = try? sequence(SecretBytes(utf8: text)) else { continue }

@@ -189,7 +189,7 @@ struct OptionDescription: Sendable, Encodable {
     let name: OptionName
     /// The ASCII letter of the short option, such as `a` for `-a`; nil if there is none.
     var short: String?
-    /// The placeholder for the option's value in help; nil for an option without a value.
+    /// The placeholder for the option's value in help; nil if the option has no value.
     var value: String?
     /// The values that this option accepts; empty if it accepts any value.
     var choices: [String] = []

@@ -11,7 +11,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case inputOutput = 8
     case alarm = 9
     case expiring = 10
-    // env(1) uses the next three codes too when it cannot start a program.
+    // If env(1) cannot start a program, it also uses the next three codes.
     case notStarted = 125
     case notExecutable = 126
     case notInstalled = 127

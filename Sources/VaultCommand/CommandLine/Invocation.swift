@@ -18,7 +18,8 @@ struct Invocation: Equatable, Sendable {
 }
 
 extension Invocation {
-    /// How long to wait for other processes; nil without `--timeout`. `vault unlock` uses that option differently.
+    /// How long to wait for other processes; nil if `--timeout` is not given. `vault unlock` uses the option
+    /// differently.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }
@@ -38,7 +39,7 @@ extension Invocation {
         return .seconds(number * (unit ?? 1))
     }
 
-    /// The time at which the value expires, from the duration or date of `--expires`; nil without this option.
+    /// The time at which the value expires, from the duration or date of `--expires`; nil if it is not given.
     var expiry: Date? {
         get throws(UsageError) {
             guard let text = value(of: .expires) else { return nil }
@@ -47,13 +48,13 @@ extension Invocation {
                 guard date > now else { throw .pastDate(.expires) }
                 return date
             }
-            // Other options read a bare number as seconds. Here it is refused, because the user may mean days.
+            // A bare number means seconds in other options. It is refused here, because the user may mean days.
             guard text.last?.isLetter == true, let time = try? duration(of: .expires) else { throw .badExpiry }
             return now.addingTimeInterval(Double(time.components.seconds))
         }
     }
 
-    /// The time of `--since` in milliseconds since 1970; nil without this option.
+    /// The time of `--since` in milliseconds since 1970; nil if this option is not given.
     var since: UInt64? {
         get throws(UsageError) {
             guard let text = value(of: .since) else { return nil }
@@ -64,7 +65,7 @@ extension Invocation {
         }
     }
 
-    /// The limits of the history from `--keep N,DAYS`; nil without this option.
+    /// The limits of the history from `--keep N,DAYS`; nil if this option is not given.
     var historyLimits: Keychain.History.Retention? {
         get throws(UsageError) {
             guard let text = value(of: .keep) else { return nil }
@@ -79,13 +80,13 @@ extension Invocation {
         return try number(text, option.spelling)
     }
 
-    /// Parses a whole number of at least 1. The error names the option or argument `what`.
+    /// Parses a whole number of at least 1. If `text` is invalid, the error names the option or argument `what`.
     func number(_ text: String, _ what: String) throws(UsageError) -> Int {
         guard let number = Int(text), number > 0 else { throw .badNumber(what) }
         return number
     }
 
-    /// The Argon2id cost from `--argon2id PASSES,MIB`; nil without this option.
+    /// The Argon2id cost from `--argon2id PASSES,MIB`; nil if this option is not given.
     var stretchCost: Keychain.KeyFileCost? {
         get throws(UsageError) {
             guard let text = value(of: .argon2id) else { return nil }

@@ -2,8 +2,8 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// docker's credentials in a vault, which are entries below `docker/`. They are found by the attribute `docker`, the
-/// registry's address as docker spells it, so users may rename the entries.
+/// docker's credentials in a vault, which are entries below `docker/`. Their attribute `docker` holds the registry's
+/// address as docker spells it. Lookups use only this attribute, so users may rename the entries.
 struct DockerLogins {
     static let prefix = "docker/"
     private static let server = "docker"
@@ -11,7 +11,7 @@ struct DockerLogins {
     let keychain: Keychain
     let invocation: Invocation
 
-    /// Returns the user name and the secret for a registry, or nil if there is none.
+    /// Returns the user name and the secret for the registry `server`, or nil if the vault has no login for it.
     func find(_ server: String) throws -> (username: String, secret: HeldSecret)? {
         guard let item = try newest(of: items(for: server)),
             let secret = try invocation.held(item.name, from: keychain, action: "get")
@@ -19,7 +19,7 @@ struct DockerLogins {
         return (item.attributes[Login.AttributeKey.username] ?? "", secret)
     }
 
-    /// Stores a login, unless an equal one is already stored.
+    /// Stores a login, unless the vault already has an equal one.
     func store(_ given: DockerCredential) throws {
         try keychain.transaction { transaction in
             let known = try newest(of: items(for: given.server))?.name
@@ -27,7 +27,7 @@ struct DockerLogins {
             let proposed = DockerLogins.prefix + (address.hasSuffix("/") ? String(address.dropLast()) : address)
             let name = if let known { known } else { try keychain.freeName(like: proposed) }
             let isEqual = try transaction.has(given.secret, under: name)
-            // The attributes are read after the value, so a change of them now makes the transaction run again.
+            // The transaction has read the value, so it runs again if another process changes the attributes now.
             let former = try keychain.item(name)?.attributes
             let own = [DockerLogins.server: given.server, Login.AttributeKey.username: given.username]
             let attributes = (former ?? [:]).merging(own) { $1 }
@@ -36,7 +36,7 @@ struct DockerLogins {
         }
     }
 
-    /// Removes a registry's login. Returns whether there was one.
+    /// Removes the logins for the registry `server`. Returns whether there were any.
     func erase(_ server: String) throws -> Bool {
         try keychain.transaction { transaction in
             let names = try items(for: server).map(\.name)
@@ -45,7 +45,7 @@ struct DockerLogins {
         }
     }
 
-    /// Returns the user name for each registry, in the order of the registries.
+    /// Returns each registry's address with its user name, sorted by address.
     func usernames() throws -> [(server: String, username: String)] {
         let items = try keychain.items(prefix: DockerLogins.prefix)
         let servers = Dictionary(grouping: items) { $0.attributes[DockerLogins.server].map(ExactText.init) }
@@ -54,7 +54,7 @@ struct DockerLogins {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// Returns the newest of a registry's logins, which is the one to return or to replace.
+    /// Returns the most recently modified of a registry's logins, which is the login to return or to replace.
     private func newest(of items: [Keychain.Item]) -> Keychain.Item? { items.max { $0.modified < $1.modified } }
 
     private func items(for server: String) throws(VaultError) -> [Keychain.Item] {

@@ -2,21 +2,21 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// An entry in its state before editing.
+/// The state of an entry before it is edited.
 struct EditedEntry: ~Copyable {
     let name: String
     /// The kind of the value; nil for a new entry.
     let kind: Keychain.ValueKind?
     private let stored: SecretBytes
     private let expires: Date?
-    /// The text to edit: the value in the form of `get`.
+    /// The text that the editor shows, which is the value in the form of `get`.
     let shown: SecretBytes
 
-    /// Reads the entry. Without a vault, the entry is new.
+    /// Reads the entry `name`. The entry is new if it does not exist or if `keychain` is nil.
     ///
     /// - Parameter reading: reads the value of an entry.
-    /// - Throws: ``CommandError`` (refused) for an attribute, for a value that is not text, and for a value whose text
-    ///   form would lose types.
+    /// - Throws: ``CommandError`` (refused) if `name` is an attribute, if the value is not text, or if its text form
+    ///   would lose types.
     static func read(
         _ name: String, in keychain: Keychain?, reading: (String) throws -> SealableValue?
     ) throws -> EditedEntry {
@@ -51,7 +51,7 @@ struct EditedEntry: ~Copyable {
         )
     }
 
-    /// Returns the text without the final newline that the editor added, or nil if the text is unchanged.
+    /// Returns `text` without the final newline that the editor added, or nil if the text is unchanged.
     func changed(_ text: consuming SecretBytes) -> SecretBytes? {
         if text.isEqual(to: shown) { return nil }
         if endsWithEditorsNewline(text) { text.truncate(to: text.count - 1) }
@@ -59,8 +59,8 @@ struct EditedEntry: ~Copyable {
         return text
     }
 
-    /// Returns whether the editor added the text's final newline, which the value lacked. In a new value of several
-    /// lines, the newline belongs to the value, as in `vault set`.
+    /// Returns whether the editor added the final newline of `text`, because the former value had none. In a new value
+    /// of several lines, the final newline belongs to the value, as in `vault set`.
     private func endsWithEditorsNewline(_ text: borrowing SecretBytes) -> Bool {
         let newline = UInt8(ascii: "\n")
         let hadNewline = shown.withUnsafeBytes { $0.last == newline }
@@ -69,17 +69,17 @@ struct EditedEntry: ~Copyable {
         }
     }
 
-    /// The type for `vault set --type` that keeps the value's kind; nil for a value without a type.
+    /// The type for `vault set --type` that keeps the value's kind; nil if the value has no type.
     var type: ValueType? { kind.flatMap { ValueType($0) } }
 
-    /// Returns the entry's current or former expiry for `vault set --expires`, if it is in the future. With it, the
-    /// stored value does not outlive its entry.
+    /// Returns the entry's expiry for `vault set --expires`, or nil if it is not in the future. If the entry has no
+    /// expiry now, this is its expiry before the edit, so that the new value does not outlive the entry.
     func expiry(in keychain: Keychain?) -> Date? {
         let current = (try? keychain?.item(name)?.expires) ?? expires
         return current.flatMap { $0 > Date() ? $0 : nil }
     }
 
-    /// Returns the new value, with the kind of the former one.
+    /// Returns the edited text as a value of the former kind.
     func value(_ text: consuming SecretBytes) throws -> SealableValue {
         guard text.withUnsafeBytes(\.isUTF8) else {
             throw CommandError.refused("The new value is not UTF-8; it could not be edited again.")
@@ -92,7 +92,7 @@ struct EditedEntry: ~Copyable {
         return value
     }
 
-    /// Stores a value with the current attributes and expiry of the entry.
+    /// Stores `value`, and keeps the entry's current attributes and expiry.
     ///
     /// - Throws: ``CommandError`` (refused) if the entry has changed since it was read.
     func store(_ value: borrowing SealableValue, in keychain: Keychain) throws {
@@ -104,8 +104,8 @@ struct EditedEntry: ~Copyable {
         }
     }
 
-    /// Returns whether the entry is unchanged. This is the transaction's first read, so that the transaction fails if
-    /// the entry changes later.
+    /// Returns whether the entry in the vault is still as it was read. This is the transaction's first read, so the
+    /// transaction fails if another process changes the entry later.
     private func isCurrent(in keychain: Keychain, _ transaction: inout Keychain.Transaction) throws -> Bool {
         guard let current = try transaction.get(name) else { return kind == nil }
         return try kind != nil && current.isEqual(to: stored) && keychain.item(name)?.valueKind == kind
@@ -113,7 +113,7 @@ struct EditedEntry: ~Copyable {
 }
 
 extension ValueType {
-    /// Creates the type for a kind, or returns nil for values that have no type or no text form.
+    /// Creates the type for a value's kind, or returns nil if values of this kind have no type or no text form.
     fileprivate init?(_ kind: Keychain.ValueKind) {
         switch kind {
         case .text: self = .string
@@ -129,8 +129,8 @@ extension ValueType {
 }
 
 extension StoredValue {
-    /// Whether some value would change its type in a round trip through JSON. A whole number that becomes an integer
-    /// does not count, because programs read it as either.
+    /// Whether this value, or one inside it, would change its type in a round trip through JSON. A real number such as
+    /// 2.0 may become an integer. This does not count, because programs can read it as either type.
     fileprivate var holdsMoreThanJSON: Bool {
         switch self {
         case .boolean, .integer, .string: false

@@ -6,11 +6,11 @@ import Vault
 enum ExportFormat: String, CaseIterable {
     case json, env, csv
 
-    /// Combines the entries whose names have the prefix into one text.
+    /// Combines the entries whose names begin with `prefix` into one text.
     ///
     /// - Parameter reading: reads the value of an entry.
     /// - Returns: the text, and the number of entries in it.
-    /// - Throws: ``CommandError`` (refused) for entries that do not fit the format; the errors of ``Keychain/get(_:)``.
+    /// - Throws: ``CommandError`` (refused) if an entry does not fit the format; the errors of ``Keychain/get(_:)``.
     func text(
         of keychain: Keychain, prefix: String, reading: (String) throws -> SealableValue?
     ) throws -> (text: ExportedText, entries: Int) {
@@ -43,7 +43,7 @@ private final class ExportedEntry {
     let kind: Keychain.ValueKind
     let bytes: SecretBytes
 
-    /// - Parameter isText: whether to convert a date, an array or a dictionary to the form of `get`.
+    /// - Parameter isText: whether a date, an array or a dictionary is converted to the text that `get` prints.
     init(_ item: Keychain.Item, _ value: consuming SealableValue, asText isText: Bool) throws {
         self.item = item
         kind = value.kind
@@ -57,7 +57,7 @@ private final class ExportedEntry {
 }
 
 extension Keychain {
-    /// Returns the entries in the order of their names. An entry that is removed in the meantime is left out.
+    /// Returns the entries whose names begin with `prefix`, sorted by name. Omits entries that are removed meanwhile.
     fileprivate func exported(
         prefix: String, asTexts: Bool, reading: (String) throws -> SealableValue?
     ) throws -> [ExportedEntry] {
@@ -77,7 +77,7 @@ extension CommandError {
     }
 }
 
-/// The entries with all their properties, in the form that `vault import json` reads.
+/// A JSON document with all properties of the entries, in the form that `vault import json` reads.
 private enum JSONDocument {
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         var text = try SecretText()
@@ -119,7 +119,7 @@ private enum JSONDocument {
     }
 }
 
-/// Variables in the form that `vault import env` and other readers of `.env` files accept.
+/// An environment file in the form that `vault import env` and other readers of `.env` files accept.
 private enum EnvironmentFile {
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         let others = entries.filter { !$0.isText }.map(\.name)
@@ -143,7 +143,7 @@ private enum EnvironmentFile {
     }
 }
 
-/// One row per login, with its one-time code and notes.
+/// A CSV table with one row per login, which includes the login's fields `otp` and `notes`.
 private enum LoginRows {
     private static let columns = ["name", "username", "password", "url", "notes", "otp"]
 
@@ -173,7 +173,7 @@ private enum LoginRows {
         return text.finish()
     }
 
-    /// Returns whether the row of the entry's login contains the entry.
+    /// Returns whether the entry is a field that its login's row already contains.
     private static func isField(_ entry: ExportedEntry, of entries: [EntryName?: ExportedEntry]) -> Bool {
         guard let (login, field) = Login.split(entry.name) else { return false }
         return (field == Login.Field.notes.rawValue || field == Login.Field.otp.rawValue)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LinuxSystem
 import Vault
 
-/// git's credentials in a vault, which are entries below `git/`. They are found by the attributes `protocol`, `host`,
+/// git's credentials in a vault, which are entries below `git/`. Lookups use only the attributes `protocol`, `host`,
 /// `path` and `username`, so users may rename the entries.
 struct GitLogins {
     static let prefix = "git/"
@@ -11,8 +11,8 @@ struct GitLogins {
     let keychain: Keychain
     let invocation: Invocation
 
-    /// Returns the credential for a request, or nil if there is none. If several match, returns the newest one,
-    /// preferring those without a path unless the request has one.
+    /// Returns the credential for a request, or nil if there is none. If several match, returns the newest one. If the
+    /// request has no path, credentials without a path are preferred.
     ///
     /// - Throws: the errors of ``Keychain/get(_:)``.
     func find(_ request: GitCredential) throws -> GitCredential? {
@@ -48,10 +48,10 @@ struct GitLogins {
         return found
     }
 
-    /// Stores a credential that has worked, unless an equal one is already stored.
+    /// Stores a credential that has worked, unless the vault already has an equal one.
     ///
-    /// Older versions of git send neither an expiry nor a refresh token. Missing ones keep their stored values until
-    /// the password changes.
+    /// Older versions of git send neither an expiry nor a refresh token. The stored expiry and token are then kept
+    /// until the password changes.
     ///
     /// - Throws: the errors of ``Keychain/transaction(_:)``.
     func store(_ given: GitCredential) throws {
@@ -60,7 +60,7 @@ struct GitLogins {
             let name = try name(for: given)
             let field = Login.name(of: .refreshToken, in: name)
             let isEqual = try transaction.has(secret, under: name)
-            // The attributes are read after the value, so a change of them now makes the transaction run again.
+            // The transaction has read the value, so it runs again if another process changes the attributes now.
             let former = try keychain.item(name)
             var attributes = former?.attributes ?? [:]
             attributes[Key.authtype] = nil
@@ -81,19 +81,19 @@ struct GitLogins {
         }
     }
 
-    /// Returns the name of the entry for the same purpose or, if there is none, a new name.
+    /// Returns the name of the login that has the same purpose as `given` or, if there is none, a new name.
     private func name(for given: GitCredential) throws(VaultError) -> String {
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: given.purpose).filter {
             $0.attributes[Key.path].isSame(as: given.path) && $0.attributes[Key.username].isSame(as: given.username)
         }
         if let login = items.first(where: { !$0.isField }) { return login.name }
-        // Only the token is left, because the password has expired.
+        // The password has expired, so only the refresh token is left.
         if let field = items.first(where: \.isField), let (login, _) = Login.split(field.name) { return login }
         return try keychain.freeName(like: given.name, withField: .refreshToken)
     }
 
-    /// Removes the entries that match a request. A request with a password removes only an entry with an equal one,
-    /// because another git process may have stored a new password since.
+    /// Removes the entries that match a request. If the request has a password, only an entry with an equal password is
+    /// removed, because another git process may have stored a new password since.
     ///
     /// - Throws: the errors of ``Keychain/transaction(_:)``.
     func erase(_ request: GitCredential) throws {
@@ -111,8 +111,8 @@ struct GitLogins {
         _ item: Keychain.Item, _ request: GitCredential, _ transaction: inout Keychain.Transaction
     ) throws(VaultError) -> Bool {
         if item.isField {
-            // A request with a password removes a token only together with its login. Other requests also remove the
-            // token of an expired login.
+            // If the request has a password, a token is removed only together with its login. Otherwise, the token of
+            // an expired login is removed too.
             guard request.password == nil, request.credential == nil else { return false }
             guard let token = request.refreshToken else { return true }
             return try transaction.has(token, under: item.name)
@@ -131,25 +131,25 @@ private enum Key {
     static let path = "path"
     static let username = Login.AttributeKey.username
     static let authtype = "authtype"
-    /// Marks an entry as a field of a login. The entry also has the login's attributes, so it is found without the
-    /// login.
+    /// Marks an entry as a field of a login. The entry also has the login's attributes, so it can be found after the
+    /// login has expired.
     static let field = "field"
 }
 
 extension Keychain.Item { fileprivate var isField: Bool { attributes[Key.field] != nil } }
 
 extension GitCredential {
-    /// Whether the request has a protocol and a host. git's own requests always have both, but the host may be empty. A
+    /// Whether the request has a protocol and a host, which may be empty. git's own requests always have both. A
     /// request without a host would match the credentials of all hosts.
     fileprivate var isAddressed: Bool { scheme != nil && host != nil }
 
-    /// The purpose of the credential, as attributes.
+    /// The credential's protocol, host, path and user name, as attributes.
     fileprivate var purpose: [String: String] {
         let pairs = [(Key.scheme, scheme), (Key.host, host), (Key.path, path), (Key.username, username)]
         return Dictionary(uniqueKeysWithValues: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } })
     }
 
-    /// The name for a new entry, such as `git/github.com/mia`. It includes the protocol unless that is https, and the
+    /// The name for a new entry, such as `git/github.com/mia`. It includes the protocol if that is not https, and the
     /// path if there is one.
     fileprivate var name: String {
         let server = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
@@ -158,7 +158,7 @@ extension GitCredential {
             + [server, path, username].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
     }
 
-    /// The secret to store; nil if there is none, or if it must not be stored.
+    /// The secret to store; nil if the credential has none or must not be stored.
     var kept: HeldSecret? {
         guard isAddressed, !isEphemeral, expiry.map({ Double($0) > Date().timeIntervalSince1970 }) ?? true else {
             return nil

@@ -3,25 +3,25 @@ import SealedFormat
 import Sealing
 import Vault
 
-/// The conversion of other programs' items to entries. It chooses names, and decides which texts become values,
-/// attributes or fields; see ``Login``.
+/// The entries to which an import converts other programs' items. The plan chooses their names, and decides which texts
+/// become values, attributes or fields; see ``Login``.
 struct ImportPlan {
-    /// These limits are below those of an entry (64 attributes and 8,000 bytes), to leave space for its name and its
-    /// earlier versions.
+    /// The limits for an imported entry's attributes. They are below the vault's own limits (64 attributes and 8,000
+    /// bytes), to leave space for the entry's name and earlier versions.
     private static let attributeLimits = (count: 60, bytes: 6_000)
 
     let prefix: String
     private(set) var entries: [PlannedEntry] = []
-    /// The names so far, compared by bytes. As strings, two spellings of an accented letter would be equal.
+    /// The names in the plan, compared bytewise. As strings, two spellings of an accented letter would be equal.
     private var names: Set<EntryName> = []
-    /// The number of items for each proposed name.
+    /// The number of items that have proposed each name.
     private var numbers: [String: Int] = [:]
 
     init(prefix: String) { self.prefix = prefix }
 
     /// Adds an entry under its own name.
     ///
-    /// - Throws: ``FormatError`` for an invalid name, and for one that is already in the plan.
+    /// - Throws: ``FormatError`` if the name is invalid or already in the plan.
     mutating func add(_ entry: PlannedEntry) throws(FormatError) {
         guard let name = EntryName(entry.name) else {
             throw FormatError(
@@ -51,7 +51,7 @@ struct ImportPlan {
         }
     }
 
-    /// Returns a name for an item, with a number if another item has that name.
+    /// Returns a name for an item. Appends a number if the plan already contains the proposed name.
     private mutating func freeName(for item: ImportedItem, fields: [String]) -> String {
         let title = SafeName.component(item.title, or: "untitled")
         let folder = SafeName.folder(item.folder)
@@ -65,7 +65,7 @@ struct ImportPlan {
         }
     }
 
-    /// The value, attributes and fields that an item becomes.
+    /// The value, attributes and fields to which an item is converted.
     private struct ItemParts {
         var value: String
         var attributes: [String: String] = [:]
@@ -73,7 +73,7 @@ struct ImportPlan {
         private var attributeBytes = 0
 
         init(_ item: ImportedItem) {
-            // A note without a login becomes the value. The note of a login must not be mistaken for a password.
+            // Notes become the value only if the item is not a login. Otherwise they could be mistaken for a password.
             let isNote = item.password == nil && item.username == nil && item.otp == nil && item.urls.isEmpty
             value = item.password ?? (isNote ? item.notes : nil) ?? ""
             addAttribute(Login.AttributeKey.username, item.username)
@@ -88,7 +88,7 @@ struct ImportPlan {
             }
         }
 
-        /// Adds an attribute, or a field if the text is too large for an attribute.
+        /// Adds a text as an attribute, or as a field if the text would exceed the limits for attributes.
         private mutating func addAttribute(_ key: String, _ text: String?) {
             guard let text, !text.isEmpty else { return }
             let size = key.utf8.count + text.utf8.count
@@ -112,9 +112,9 @@ struct ImportPlan {
     }
 }
 
-/// The conversion of other programs' texts to parts of names.
+/// Conversions of other programs' texts to parts of entry names.
 enum SafeName {
-    /// Returns a text without slashes and control characters, or the substitute if nothing else is left.
+    /// Returns `text` with slashes and control characters replaced, or `substitute` if the result is blank.
     static func component(_ text: String, or substitute: String) -> String {
         let plain = text.unicodeScalars.map { scalar in
             scalar == "/" ? "-" : scalar.properties.generalCategory == .control ? " " : Character(scalar)
@@ -128,6 +128,6 @@ enum SafeName {
         return String(parts.joined(separator: "/").trimming { $0 == "/" })
     }
 
-    /// Returns the name of a field without dots, since a dot would start another field.
+    /// Returns a field name with dashes for dots, since a dot would start another field.
     static func field(_ text: String) -> String { component(text, or: "field").replacing(".", with: "-") }
 }

@@ -2,7 +2,7 @@ import Formats
 import SealedFormat
 import Vault
 
-// Functions that the helpers of several programs share.
+// Functions that are shared by the helpers for other programs.
 
 extension Invocation {
     func held(_ name: String, from keychain: Keychain, action: String? = nil) throws -> HeldSecret? {
@@ -10,7 +10,7 @@ extension Invocation {
         return HeldSecret(value.takeBytes())
     }
 
-    /// Returns the value of the entry for a login's field, or nil if there is none.
+    /// Returns the value of a login's field, or nil if the login has no such entry.
     func held(field: String, of login: String, from keychain: Keychain) throws -> HeldSecret? {
         guard let name = Login.entryName(of: field, in: login), let value = try readingEntry(name, from: keychain)
         else { return nil }
@@ -19,7 +19,7 @@ extension Invocation {
 }
 
 extension [String: String] {
-    /// Returns whether other attributes are equal byte by byte.
+    /// Returns whether `other` contains the same attributes, compared bytewise.
     func isSame(as other: [String: String]?) -> Bool {
         func attributes(_ pairs: [String: String]) -> Set<Attribute> {
             Set(pairs.map { Attribute(key: $0.key, value: $0.value) })
@@ -29,8 +29,8 @@ extension [String: String] {
 }
 
 extension Keychain {
-    /// Returns an unused name, for which neither an entry nor a field exists. If the proposed name is taken, a number
-    /// is appended, as in `git/github.com/mia~2`.
+    /// Returns a name for which neither an entry nor its `field` exists. If `proposed` is taken, a number is appended,
+    /// as in `git/github.com/mia~2`.
     func freeName(like proposed: String, withField field: Login.Field? = nil) throws(VaultError) -> String {
         var name = proposed
         var number = 1
@@ -49,7 +49,7 @@ extension Keychain {
 }
 
 extension Keychain.Transaction {
-    /// Returns whether a name has this value. The comparison takes a time that depends only on the lengths.
+    /// Returns whether the entry `name` has the value `secret`. The duration depends only on the two lengths.
     mutating func has(_ secret: HeldSecret, under name: String) throws(VaultError) -> Bool {
         guard let value = try get(name) else { return false }
         return value.isEqual(to: secret.bytes)

@@ -5,9 +5,9 @@ final class PlannedEntry {
     let name: String
     let value: SealableValue
     let attributes: [String: String]
-    /// The time from which the entry no longer exists; nil without an expiry.
+    /// The time from which the entry no longer exists; nil if the entry does not expire.
     let expires: Date?
-    /// The line of the file; nil if it is unknown.
+    /// The entry's line in the imported file; nil if it is unknown.
     let line: Int?
 
     init(
@@ -24,22 +24,22 @@ final class PlannedEntry {
 
 enum EntryChange: String, Encodable {
     case stored, replaced
-    /// The name already has the same value.
+    /// The vault already has the same value under this name.
     case unchanged
-    /// The name has a different value, which is kept.
+    /// The vault has a different value under this name, and keeps it.
     case kept
 }
 
-/// The treatment of a name that already has a different value.
+/// The treatment of a name under which the vault has a different value.
 enum ClashPolicy { case refuse, replace, keep }
 
 extension Keychain {
     /// Stores entries atomically, with one durable write.
     ///
     /// - Parameter isDryRun: whether to determine the changes without storing anything.
-    /// - Returns: the change of each entry.
-    /// - Throws: ``CommandError`` (refused), with the names that have different values; the errors of
-    ///   ``transaction(_:)``.
+    /// - Returns: the change for each entry.
+    /// - Throws: ``CommandError`` (refused) if `policy` is to refuse and names have different values in the vault; the
+    ///   errors of ``transaction(_:)``.
     func store(
         _ entries: [PlannedEntry], onClash policy: ClashPolicy, isDryRun: Bool, step: () -> Void
     ) throws -> [EntryChange] {
@@ -60,14 +60,14 @@ extension Keychain {
 }
 
 extension PlannedEntry {
-    /// Returns the change that the entry makes. A name with an equal value is left alone, so that an import can be
-    /// repeated. Unless values are to be replaced, the attributes in the vault are kept too.
+    /// Returns the change that storing this entry makes. If the vault has an equal value, its entry is left alone, so
+    /// that an import can be repeated. If `policy` is to replace, its attributes and expiry must be equal too.
     fileprivate func change(
         in transaction: inout Keychain.Transaction, of keychain: Keychain, _ policy: ClashPolicy
     ) throws(VaultError) -> EntryChange {
         guard let former = try transaction.get(name) else { return .stored }
         guard former.isEqual(to: value.bytes) else { return policy == .replace ? .replaced : .kept }
-        // The attributes are read after the value, so a change of them now makes the transaction run again.
+        // The transaction has read the value, so it runs again if another process changes the attributes now.
         guard policy == .replace, let item = try keychain.item(name) else { return .unchanged }
         let isSame = item.valueKind == value.kind && item.attributes == attributes && item.expires == expires
         return isSame ? .unchanged : .replaced

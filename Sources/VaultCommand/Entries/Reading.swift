@@ -2,16 +2,16 @@ import SealedFormat
 import Sealing
 import Vault
 
-// The checks of policies that users set, and the reads to which policies apply.
+// Checks of the policies that users set, and the methods that read values and enforce these policies.
 
 extension ReadingPolicy {
-    /// Throws a usage error for attributes with an unknown policy. An empty policy means none.
+    /// Throws a usage error if `attributes` contain an unknown policy. An empty policy is valid.
     static func checkInput(_ attributes: [String: String]) throws(CommandError) {
         guard let text = stated(in: attributes), ReadingPolicy(rawValue: text) == nil else { return }
         throw .invalid("Unknown policy. The attribute `policy` must be \(known) or empty.")
     }
 
-    /// Throws a usage error for an unknown or empty policy, because added attributes cannot lift a policy.
+    /// Throws a usage error if `attributes` contain an unknown or an empty policy, which would have no effect.
     static func checkInput(_ attributes: [String: String], addedTo entry: String) throws(CommandError) {
         try checkInput(attributes)
         guard attributes[Login.policyKey] == "" else { return }
@@ -22,14 +22,14 @@ extension ReadingPolicy {
 }
 
 extension Invocation {
-    /// Returns the value of the entry with a name. If there is none and the name is `LOGIN.FIELD`, returns the
-    /// attribute FIELD of the entry LOGIN, or nil if that does not exist either.
+    /// Returns the value of the entry `name`. If it does not exist and `name` has the form `LOGIN.FIELD`, returns the
+    /// attribute FIELD of the entry LOGIN, or nil if that attribute does not exist either.
     ///
     /// Commands read values only by this method or `readingEntry`. Both enforce the entry's policy, and record the read
-    /// in the access log before they return the value. If the log is on but cannot be written, they read nothing.
+    /// in the access log before they return the value. If the log is on but cannot be written, both throw.
     ///
     /// - Parameters:
-    ///   - action: the task of a command that has several, such as the `get` of a helper.
+    ///   - action: the subcommand for the access log, such as the `get` of a helper.
     ///   - program: the program that is started with the value.
     /// - Throws: the errors of ``Keychain/read(_:for:check:access:)``.
     func reading(
@@ -37,7 +37,7 @@ extension Invocation {
     ) throws -> SealableValue? {
         let value = try readingEntry(name, from: keychain, action: action, starting: program)
         if let value { return value }
-        // An attribute is not secret, since lists show it.
+        // Attributes are not secret, since lists show them. So no policy is checked here.
         guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
             return nil
         }
@@ -45,14 +45,14 @@ extension Invocation {
         return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
     }
 
-    /// Returns the value of an entry in the same way, but never an attribute.
+    /// Returns the value of the entry `name` as ``reading(_:from:action:starting:)`` does, but never an attribute.
     func readingEntry(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
         try keychain.read(name, for: command.rawValue) { access(to: name, action: action, starting: program) }
     }
 
-    /// Returns the log entry for a read by this command or, with an empty name, for a switch of the log.
+    /// Returns the access log's record of a read of `name`. If `name` is empty, the command switches the log on or off.
     func access(to name: String, action: String? = nil, starting program: String? = nil) -> Access {
         Access(
             to: name, by: ([command.rawValue] + [action].compactMap(\.self)).joined(separator: " "), starting: program)
@@ -61,7 +61,7 @@ extension Invocation {
 
 /// A value in guarded memory, in a class so that collections can hold it.
 final class HeldValue: Sendable {
-    /// The value's description in messages, as the beginning of a sentence.
+    /// A description of the value with which a message can begin, such as "The value of x".
     let label: String
     let bytes: SecretBytes
 
@@ -70,7 +70,7 @@ final class HeldValue: Sendable {
         self.bytes = bytes
     }
 
-    /// - Parameter what: the target that cannot hold a zero byte, such as "a variable".
+    /// - Parameter what: the target for the message, such as "a variable", which cannot hold a zero byte.
     func checkForText(_ what: String) throws(CommandError) {
         guard bytes.withUnsafeBytes({ $0.contains(0) }) else { return }
         throw .invalid("\(label) contains a zero byte, which \(what) cannot hold.")

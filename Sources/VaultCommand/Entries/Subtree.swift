@@ -1,15 +1,15 @@
 import Vault
 
-/// A name with everything below it, for `-r` and for a name that ends with a slash.
+/// A name and all names below it, for `-r` and for a name that ends with a slash.
 ///
-/// `web/` covers every name with this prefix. A name without a final slash covers the name itself, its fields
-/// (`web.otp`) and the folder of that name (`web/mia`).
+/// `web/` covers every name with this prefix. `web` covers the name itself, its fields (`web.otp`) and the folder of
+/// that name (`web/mia`).
 struct Subtree {
     let root: String
 
     var isFolder: Bool { root.hasSlashAtEnd }
 
-    /// Returns whether a name is covered. The bytes are compared, because two spellings of an accented letter are equal
+    /// Returns whether the subtree covers `name`. Compares bytes, because two spellings of an accented letter are equal
     /// as strings.
     func contains(_ name: String) -> Bool {
         let name = name.utf8
@@ -19,7 +19,7 @@ struct Subtree {
         return next == UInt8(ascii: "/") || next == UInt8(ascii: ".")
     }
 
-    /// Returns the covered names in the vault, sorted bytewise.
+    /// Returns the vault's names that the subtree covers, sorted bytewise.
     func names(in keychain: Keychain) throws -> [String] {
         var listing = try keychain.names(prefix: root)
         var names: [String] = []
@@ -27,7 +27,7 @@ struct Subtree {
         return names
     }
 
-    /// Returns the new name of a covered name if the root is renamed.
+    /// Returns the name that a covered entry gets if the root is renamed to `newRoot`.
     func renamed(_ name: String, to newRoot: String) -> String {
         newRoot + String(decoding: name.utf8.dropFirst(root.utf8.count), as: UTF8.self)
     }

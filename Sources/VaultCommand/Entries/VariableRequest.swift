@@ -6,7 +6,7 @@ import Vault
 struct VariableRequest {
     enum Source {
         case entry(String)
-        /// A value from a file, with a description of its origin.
+        /// A literal value from a `.env` file, labelled with its origin.
         case plain(HeldValue)
     }
 
@@ -17,7 +17,7 @@ struct VariableRequest {
 
     /// Parses `NAME=REFERENCE` pairs.
     ///
-    /// - Parameter what: the subject of an error message, such as an option.
+    /// - Parameter what: the source of the pairs for error messages, such as an option.
     static func parse(_ pairs: [String], _ what: String) throws(UsageError) -> [VariableRequest] {
         var requests: [VariableRequest] = []
         for pair in pairs {
@@ -29,16 +29,16 @@ struct VariableRequest {
         return requests
     }
 
-    /// Throws a usage error if a variable occurs twice, since it is unclear which value was meant.
+    /// Throws a usage error if two requests set the same variable, since it is unclear which value is meant.
     static func checkForDoubles(_ requests: [VariableRequest]) throws(UsageError) {
         var names: Set<String> = []
         for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }
     }
 
-    /// The prefix that marks a value as a reference to an entry.
+    /// The prefix of a value in a `.env` file that refers to an entry.
     static let scheme = Array("vault:".utf8)
 
-    /// Reads `.env` files. A value `vault:NAME` refers to an entry. All others are taken literally.
+    /// Reads `.env` files. A value of the form `vault:NAME` refers to an entry. All other values are taken literally.
     static func read(_ paths: [String]) throws -> [VariableRequest] {
         try paths.flatMap { path in
             let text = try ValueInput.readText(at: path)
@@ -69,7 +69,7 @@ struct VariableRequest {
         self.source = source
     }
 
-    /// Returns whether shells accept the name for a variable.
+    /// Returns whether shells accept `name` as the name of a variable.
     private static func isVariable(_ name: String) -> Bool {
         let isFirst: (UInt8) -> Bool = {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)

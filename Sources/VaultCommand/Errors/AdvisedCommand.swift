@@ -1,18 +1,18 @@
 import Formats
 import LinuxSystem
 
-/// A command that a message recommends, ready to be copied. It includes the command line's options for the vault and
-/// its key.
+/// A command that a message recommends, ready to be copied. It repeats the options of the current command line for the
+/// vault and its key.
 struct AdvisedCommand {
-    /// The value of `--vault`, if it was given, and the path of the command line's vault.
+    /// The value of `--vault` on the current command line, if it was given, and the path of the vault.
     private var vault: (option: String?, path: String?)
-    /// The options that name the key, each after a space.
+    /// The options that name the key, each preceded by a space.
     private var keyOptions: String
-    /// The key options for commands that name the vault by its path, to which no section of the configuration applies.
+    /// The key options for commands that name a vault by its path. No section of the configuration applies to them.
     private var otherKeyOptions: String
 
     /// - Parameters:
-    ///   - keyOptions: the options that name the key, as they were given.
+    ///   - keyOptions: the options on the current command line that name the key.
     ///   - keyFile: the key file that the vault's section of the configuration names.
     init(
         vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = [],
@@ -34,7 +34,7 @@ struct AdvisedCommand {
         return other
     }
 
-    /// - Parameter path: the path of the vault; nil for the command line's vault.
+    /// - Parameter path: the path of the vault; nil for the vault of the current command line.
     func line(_ words: String, of path: String? = nil) -> String {
         let option = path == nil || path == vault.path ? vault.option : path
         let vaultOption = option.map { " \(AdvisedCommand.option(OptionName.vault.spelling, $0))" } ?? ""
@@ -46,9 +46,9 @@ struct AdvisedCommand {
         return line((["merge"] + options + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
     }
 
-    /// Returns advice with a key file instead of the options for the key.
+    /// Returns the same advice, but with a key file instead of the options for the key.
     ///
-    /// - Parameter placeholder: a placeholder for the key file's path.
+    /// - Parameter placeholder: the text to show instead of the key file's path.
     func withKeyFile(_ placeholder: String) -> AdvisedCommand {
         var other = self
         other.keyOptions = " \(OptionName.keyFile.spelling) \(placeholder)"
@@ -69,16 +69,16 @@ struct AdvisedCommand {
         return name.shellWord == name ? name : word(name)
     }
 
-    /// Returns a word quoted for the shell. A word that a terminal would not show unchanged becomes a printf command in
-    /// ASCII. The shell then drops a line feed at the word's end.
+    /// Returns a word quoted for the shell. If a terminal would not show the word unchanged, returns a `printf` command
+    /// in ASCII that prints it. The shell drops line feeds at the end of the printed word.
     ///
-    /// - Parameter inASCII: whether to write the whole word in ASCII.
+    /// - Parameter inASCII: whether words with characters outside ASCII are also returned as `printf` commands.
     static func word(_ text: String, inASCII: Bool = false) -> String {
         let isSeen =
             !text.unicodeScalars.contains(where: \.isUnsafeOnTerminal)
             && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
         guard !isSeen else { return ShellQuoting.quoted(text) }
-        // printf would read a leading dash as an option.
+        // A leading dash is escaped, because printf would take the word for an option.
         let pieces = text.utf8.enumerated().map { index, byte in
             let isPlain = (0x20..<0x7F).contains(byte) && !(index == 0 ? "-%'\\" : "%'\\").utf8.contains(byte)
             let octal = String(byte, radix: 8)
@@ -89,9 +89,9 @@ struct AdvisedCommand {
     }
 }
 
-/// The other version of a vault that has a merge conflict in git.
+/// The other version of a vault that has a conflict in git.
 struct GitSide {
-    /// A command that writes this version to a file, and the path of that file.
+    /// A command that writes this version to a file, and the path of this file.
     let (command, file): (String, String)
 
     /// - Parameters:
@@ -101,7 +101,7 @@ struct GitSide {
         file = "\(path).other"
         let folder = path.parentFolder
         let object = "\(reference):./\(path.lastPathComponent)"
-        // Without --no-textconv, `git show` would write the list of names that it uses to compare vaults.
+        // By default, `git show` would write the list of names with which `git diff` compares vaults.
         command =
             "git -C \(AdvisedCommand.word(folder)) show --no-textconv \(AdvisedCommand.word(object)) > "
             + AdvisedCommand.word(file)

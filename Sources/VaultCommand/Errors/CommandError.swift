@@ -4,10 +4,10 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The tool's only error type, with a code for programs, a message for users and an exit code for the shell. Errors of
-/// lower layers are converted to it once.
+/// The only type of error that the tool reports. It has a code for programs, a message for users and an exit code for
+/// the shell. Errors of lower layers are converted to it once.
 struct CommandError: Error, Equatable, Encodable {
-    /// The code, which is stable and documented by `vault help json`.
+    /// The stable code, which `vault help json` documents.
     let code: String
     var exit: ExitCode
     /// One or more sentences, which contain no secrets.
@@ -21,18 +21,18 @@ extension CommandError {
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error, advising: advised)
         case is SealingError: self = .unavailable("No guarded memory is left for the value.")
-        // Only the type is shown, because the text of an unknown error could contain a secret.
+        // Only the error's type is shown, because its text could contain a secret.
         default: self = .other("Unexpected error: \(type(of: error)).")
         }
     }
 
     static func system(_ what: String, _ number: Int32) -> CommandError {
-        // The advice for other numbers concerns writing files.
+        // For other error numbers, the advice would concern writing files.
         let advice = number == EMFILE ? SystemError.advice(for: number).map { " \($0)" } ?? "" : ""
         return .unavailable("\(what): \(SystemError.message(for: number)).\(advice)")
     }
 
-    /// Returns the error for a failed write to standard output. `number` is EPIPE if the reader has closed the pipe.
+    /// Returns the error for a failed write to standard output. If the reader has closed the pipe, `number` is EPIPE.
     static func unwritableOutput(_ number: Int32) -> CommandError {
         system("Standard output could not be written", number)
     }
@@ -44,9 +44,9 @@ extension CommandError {
     static func invalid(_ message: String) -> CommandError { .init(code: "invalid", exit: .usage, message: message) }
     static func refused(_ message: String) -> CommandError { .init(code: "refused", exit: .refused, message: message) }
 
-    /// Returns the error for a malformed text, without repeating any of it.
+    /// Returns the error for malformed input. The message repeats no part of the input.
     ///
-    /// - Parameter consequence: the consequence, such as "nothing was imported".
+    /// - Parameter consequence: what the message adds, such as "nothing was imported".
     static func malformed(_ error: FormatError, in source: String, _ consequence: String? = nil) -> CommandError {
         let position = [
             source, error.line.map { "line \(Quantity.number($0))" },
@@ -59,7 +59,7 @@ extension CommandError {
     static let tooLarge = invalid(
         "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")
 
-    /// Returns the names, one per line, for the end of a message.
+    /// Returns the first 50 names, one per line, for the end of a message.
     static func lines(_ names: [String]) -> String {
         names.prefix(50).map { "\n  \($0)" }.joined() + (names.count > 50 ? "\n  …" : "")
     }
@@ -68,7 +68,7 @@ extension CommandError {
         .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
 
-    /// - Parameter advised: the form of commands in advice.
+    /// - Parameter advised: the command line options for the commands that the message recommends.
     init(_ error: VaultError, advising advised: AdvisedCommand = AdvisedCommand()) {
         let row = CommandError.row(of: error.code, advising: advised)
         let hints = error.causes.isEmpty ? [row.hint ?? ""] : error.causes.map { CommandError.hint($0, advised) }
@@ -76,7 +76,7 @@ extension CommandError {
         self.init(code: row.code, exit: row.exit, message: sentences.joined(separator: " "))
     }
 
-    /// Returns the code, exit code and hint for an error of the library. The hint follows the library's message.
+    /// Returns the code, the exit code and the hint for an error of the library. The hint follows the error's message.
     static func row(
         of code: VaultError.Code, advising advised: AdvisedCommand = AdvisedCommand()
     ) -> (code: String, exit: ExitCode, hint: String?) {
@@ -103,7 +103,7 @@ extension CommandError {
         }
     }
 
-    /// Returns the hint for a vault that was rolled back or has diverged and has other copies next to it. The hint
+    /// Returns the hint for a vault that was rolled back or has diverged, if other copies were found near it. The hint
     /// begins with the most common cause, and ends with the option that accepts the vault.
     private static func hint(
         _ copies: CopiesBeside, tried: [String], isMerged: Bool, _ alarm: VaultError.Code, _ advised: AdvisedCommand
@@ -118,7 +118,7 @@ extension CommandError {
         }
         if let reference = copies.gitReference {
             let side = GitSide(reference, of: "\(copies.folder)/\(copies.name)")
-            sentences.append("Write it to a file with `\(side.command)`, and merge it with `\(merging([side.file]))`.")
+            sentences.append("Write it to a file: `\(side.command)`. Merge that file: `\(merging([side.file]))`.")
         }
         if tried.isEmpty, copies.gitReference == nil, copies.isInRepository {
             sentences.append(
@@ -142,8 +142,8 @@ extension CommandError {
         return sentences.joined(separator: " ")
     }
 
-    /// Returns the commands that replace a damaged or missing vault by a copy. A damaged vault is kept under another
-    /// name.
+    /// Returns a hint with the commands that replace a damaged or missing vault with a copy. A damaged vault is kept
+    /// under another name.
     private static func hint(
         _ copies: CopiesBeside, insteadOfDamaged isDamaged: Bool, _ advised: AdvisedCommand
     ) -> String {
@@ -155,7 +155,7 @@ extension CommandError {
             ? VaultExchange(of: copies.vault, for: copy).moves
             : "ln -T \(words[0]) \(words[1]) && rm \(words[0])"
         return "Check the copy first: `\(advised.line("verify", of: copy))`. "
-            + "If this reports no problem, replace the vault by the copy: `\(moves)`."
+            + "If this reports no problem, replace the vault with the copy: `\(moves)`."
     }
 
     private static func puttingBack(_ url: String, _ advised: AdvisedCommand) -> String {
@@ -166,7 +166,7 @@ extension CommandError {
         "To start a new one, run `\(advised.line("init --force"))`."
     }
 
-    /// Returns the hint for a cause, which is more specific than the error's code.
+    /// Returns the hint for a cause of an error. This hint is more specific than the hint for the error's code.
     private static func hint(_ cause: VaultError.Cause, _ advised: AdvisedCommand) -> String {
         switch cause {
         case .copiesBeside(let copies, let tried, let isMerged, let alarm):
@@ -177,7 +177,7 @@ extension CommandError {
         case .unflushedCopy(let path): "Verify it with `\(advised.line("verify", of: path))`."
         case .usedUpVault(let vault):
             "Do that with `\(advised.line("salvage NEW", of: vault))`; `vault help salvage` explains how to "
-                + "replace the vault by NEW."
+                + "replace the vault with NEW."
         case .changesLeft(let path, isLocked: true):
             "If OLD is the key file that opened the vault when the changes were made, and NEW the current one, run "
                 + "`\(advised.withKeyFile("OLD").line("key add --file NEW", of: path))`. The next command "

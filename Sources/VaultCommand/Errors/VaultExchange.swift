@@ -1,22 +1,22 @@
 private import Glibc
 import LinuxSystem
 
-/// The commands that replace a vault by another copy, and keep the old vault under another name.
+/// The shell commands that replace a vault with another copy, and keep the old vault under another name.
 struct VaultExchange {
     let moves: String
     /// The path to which the old vault is moved.
     let former: String
 
     init(of vault: String, for copy: String) {
-        // The path may contain a symbolic link, for example to a synchronized folder.
+        // The vault's path may be a symbolic link, for example to a synchronized folder.
         let resolved = resolvedPath(vault)
         former = VaultExchange.freePath(resolved)
         let words = [resolved, former, copy].map { AdvisedCommand.path($0) }
-        // ln fails if its target exists. mv would replace it, or skip it without an error.
+        // If the target exists, ln fails, whereas mv would replace the target, or skip it without an error.
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 
-    /// Returns an unused path for the old vault. Not even a dangling symbolic link exists at this path.
+    /// Returns an unused path for the old vault, at which there is not even a dangling symbolic link.
     private static func freePath(_ resolved: String) -> String {
         let paths = (1...99).lazy.map { "\(resolved).before\($0 == 1 ? "" : "-\($0)")" }
         return paths.first { path in

@@ -1,11 +1,11 @@
-/// A Debian package version, ordered like `dpkg --compare-versions` and Debian Policy 5.6.12.
+/// The version of a Debian package. Versions are ordered as in `dpkg --compare-versions` and Debian Policy 5.6.12.
 struct DebianVersion: Comparable {
     let text: String
     private let epoch: [UInt8]
     private let upstream: [UInt8]
     private let revision: [UInt8]
 
-    /// Parses a version. A missing epoch or revision counts as zero.
+    /// Parses a version. If the epoch or the revision is missing, it counts as zero.
     init(_ text: String) {
         self.text = text
         var rest = Array(text.utf8)[...]
@@ -28,7 +28,7 @@ struct DebianVersion: Comparable {
         return 0
     }
 
-    /// Compares alternating parts: a text without digits, then a number.
+    /// Compares two versions part by part: a text without digits, a number, a text without digits, and so on.
     private static func order(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Int {
         var left = left
         var right = right
@@ -52,8 +52,8 @@ struct DebianVersion: Comparable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
 
-    /// Returns the sort weight of a byte. A tilde sorts first, even before the end; letters sort before other
-    /// characters.
+    /// Returns a byte's weight for sorting. A tilde sorts first, even before the end of the text (nil). Letters sort
+    /// before other characters.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !isDigit(byte) else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }
@@ -61,7 +61,7 @@ struct DebianVersion: Comparable {
         return Int(byte) + (isLetter ? 0 : 256)
     }
 
-    /// Removes digits from the start, and returns them without leading zeros.
+    /// Removes the digits at the start of `text`, and returns them without leading zeros.
     private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = text.prefix(while: isDigit)
         text = text.dropFirst(digits.count)

@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// The checks of a vault's files that are made without opening the vault. They concern modes, folders and file systems.
+/// The checks of a vault's files that need not open the vault. They concern modes, folders and file systems.
 struct FileChecks {
     let location: VaultLocation
-    /// How the vault and the key file were located.
+    /// The rules by which the vault and the key file were located, for messages.
     let rules: (vault: String, key: String)
 
     var all: [HealthCheck] {
@@ -21,7 +21,7 @@ struct FileChecks {
         .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `vault init`.")
     }
 
-    /// The check of the vault file; nil if it is missing. Opening the vault then reports whether it existed before.
+    /// The check of the vault file; nil if the file is missing. Opening the vault reports a missing file.
     private var vault: HealthCheck? {
         guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
@@ -53,7 +53,7 @@ struct FileChecks {
         return .ok("key", described)
     }
 
-    /// Checks a folder's mode, because a user who can write to the folder can replace the files in it.
+    /// Checks a folder's mode, because users who can write to the folder can replace the files in it.
     private func folder(_ path: String) -> HealthCheck? {
         guard let status = Self.status(path), status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
             return nil
@@ -95,10 +95,10 @@ struct FileChecks {
     private var space: HealthCheck? {
         var status = statvfs()
         guard statvfs(resolvedPath(location.vault).parentFolder, &status) == 0 else { return nil }
-        // A file system may report any numbers, so their product may overflow.
+        // A file system may report any two numbers, so their product may overflow.
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         let free = isTooMuch ? Int.max : Int(clamping: bytes)
-        // A compaction writes a second copy of the vault.
+        // A compaction needs space for a second copy of the vault.
         let needed = Int(Self.status(location.vault)?.st_size ?? 0) + 16 << 20
         guard free < needed else { return .ok("space", "\(Quantity.size(free)) free") }
         return .warning(

@@ -6,7 +6,7 @@ struct HealthCheck {
     let name: String
     let state: State
     let message: String
-    /// The action to take; nil if none is needed, or if the message contains it.
+    /// The action that the user should take; nil if none is needed, or if the message already contains it.
     let fix: String?
 
     static func ok(_ name: String, _ message: String) -> HealthCheck {
@@ -25,17 +25,17 @@ struct HealthCheck {
     var report: JSONObject { ["name": name, "state": state.rawValue, "message": message, "fix": fix] }
 }
 
-/// A package that is statically linked into the executable, as recorded by the build. Fixes of its code require a new
-/// build of the executable.
+/// A package that is statically linked into the executable, as recorded by the build. If the package is fixed, the
+/// executable has to be built again.
 struct LinkedLibrary: Equatable {
     let package, version: String
-    /// The Debian source package that this package is built from. Packages of shared libraries are built from it too.
+    /// The Debian source package from which this package is built, and its version.
     let source, sourceVersion: String
 
-    /// The packages, or nil if the build did not record them, like a plain `swift build`.
+    /// The linked packages, or nil if the build did not record them. A plain `swift build` records none.
     static let all: [LinkedLibrary]? = parse(String(cString: vault_linked_libraries()))
 
-    /// Parses a table with four words per line; nil if it is empty.
+    /// Parses a table with four words per line. Returns nil if the table is empty.
     static func parse(_ table: String) -> [LinkedLibrary]? {
         let libraries = table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> LinkedLibrary? in
             let words = line.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }

@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// The comparison of the executable's libraries with the machine's packages. If the distribution has fixed a library
-/// since the build, only a new build contains the fix.
+/// Compares the libraries in the executable with the machine's packages. If the distribution has fixed a library since
+/// the build, the executable has to be built again to get the fix.
 enum LibraryCheck {
     private static let database = "/var/lib/dpkg/status"
     private static let sizeLimit: UInt64 = 256 << 20
 
-    /// The check, or nil if the build does not list its libraries or the system has no list of packages.
+    /// The check. It is nil if the build did not record its libraries or the system has no dpkg database.
     static var check: HealthCheck? {
         guard let libraries = LinkedLibrary.all,
             let contents = try? WholeFile(database, in: PosixFileSystem()).read(upTo: sizeLimit)
@@ -14,7 +14,7 @@ enum LibraryCheck {
         return check(libraries, installed: contents.bytes)
     }
 
-    /// - Parameter installed: dpkg's list of packages.
+    /// - Parameter installed: the contents of dpkg's database.
     static func check(_ libraries: [LinkedLibrary], installed: [UInt8]) -> HealthCheck {
         let newest = newestVersions(of: Set(libraries.map(\.source)), in: installed)
         var older: [String: String] = [:]
@@ -37,7 +37,7 @@ enum LibraryCheck {
             guard let package = fields["Package"], let version = fields["Version"],
                 fields["Status"]?.hasSuffix(" installed") == true
             else { return }
-            // The field reads `Source: gcc-12 (12.2.0-14)` if the source package has a different version.
+            // If the source package has another version than the package, the field reads `Source: gcc-12 (12.2.0-14)`.
             let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
             guard let source = words.first, sources.contains(source) else { return }
             let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version

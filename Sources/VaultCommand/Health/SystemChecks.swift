@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// The checks of what the system permits to this process.
+/// The checks of what the system permits this process to do.
 enum SystemChecks {
     static var all: [HealthCheck] {
         [coreDumps, lockedMemory, keyring, editedTexts] + [LibraryCheck.check].compactMap(\.self) + programs
@@ -65,7 +65,7 @@ enum SystemChecks {
             return .warning("command", "`vault` is not in the PATH.", fix: "Add its folder to the PATH.")
         }
         guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
-        // `vault` starts `vault-shared`, the program for vaults in databases, from the same folder.
+        // `vault-shared`, the program for vaults in databases, is started by the `vault` in the same folder.
         let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
         guard !isOwn else { return .ok("command", found) }
         return .warning(
@@ -87,7 +87,7 @@ enum SystemChecks {
         return .ok("environment", "\(found.joined(separator: ", ")): for HashiCorp's Vault, not read by this tool")
     }
 
-    /// The check of the clipboard; nil without a desktop.
+    /// The check of the clipboard; nil if there is no desktop.
     private static var clipboard: HealthCheck? {
         let tools = Clipboard.candidates.filter { $0 != .terminal }.map(\.rawValue)
         guard !tools.isEmpty else { return nil }

@@ -2,9 +2,9 @@ import FoundationEssentials
 import SealedLog
 import Vault
 
-/// The checks of an opened vault, which open no value.
+/// The checks of an opened vault. They read no values.
 enum VaultChecks {
-    /// - Parameter memory: the state of this machine's rollback memory before the vault was read.
+    /// - Parameter memory: the state of this machine's rollback memory before the vault was opened.
     static func all(
         _ keychain: Keychain, memory: Keychain.Maintenance.MemoryState, _ advised: AdvisedCommand
     ) throws -> [HealthCheck] {
@@ -16,7 +16,7 @@ enum VaultChecks {
             + (try entries(keychain))
     }
 
-    /// Checks the server of a vault in a database, and this machine's copy.
+    /// Checks the server of a vault in a database, and this machine's copy of the vault.
     private static func store(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
         let found = try keychain.maintenance.storeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
@@ -91,8 +91,8 @@ enum VaultChecks {
 
     /// - Parameters:
     ///   - newest: the time of the newest change to any entry.
-    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or
-    ///     there is no server.
+    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if the clocks agree
+    ///     or there is no server.
     static func clock(at now: Date, newest: Date, ahead difference: Int64?) -> HealthCheck {
         let here = "This machine's clock shows \(Timestamp.text(now))"
         if let difference, abs(difference) > ClockDifference.tolerance {
@@ -100,7 +100,7 @@ enum VaultChecks {
                 "clock", "\(here), \(ClockDifference.words(difference)) the server's clock.",
                 fix: "Correct the wrong clock. Expiry, history and merges depend on it.")
         }
-        // The clocks of machines that share a vault may differ slightly.
+        // A difference of up to 300 seconds is normal between machines that share a vault.
         guard newest > now.addingTimeInterval(300) else { return .ok("clock", Timestamp.text(now)) }
         return .warning(
             "clock", "\(here), but an entry was changed at \(Timestamp.text(newest)).",

@@ -3,7 +3,7 @@ import LinuxSystem
 
 /// A question that only an explicit yes confirms.
 enum Confirmation {
-    /// Returns whether the user confirms, which is false without a terminal.
+    /// Returns whether the user answers yes. Returns false if there is no terminal.
     static func ask(_ question: String) -> Bool {
         let answer = TerminalLine.ask(question)?.lowercased()
         return answer == "y" || answer == "yes"
@@ -12,7 +12,7 @@ enum Confirmation {
 
 /// Lines that are written to the terminal, and answers that are read from it.
 enum TerminalLine {
-    /// Writes a text. Returns false without a terminal.
+    /// Writes a text to the terminal. Returns false if there is none.
     static func show(_ text: String) -> Bool {
         let device = FileDescriptor(owning: open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY))
         guard device.number >= 0 else { return false }
@@ -20,8 +20,8 @@ enum TerminalLine {
         return true
     }
 
-    /// Returns the answer, or nil without a terminal or at the end of its input. Input typed before the question is
-    /// dropped, and the rest of a long line does not reach the shell.
+    /// Returns the user's answer, or nil if there is no terminal or its input has ended. Drops input that was typed
+    /// before the question, and the rest of a line that is too long, so that the shell does not get it.
     static func ask(_ question: String) -> String? {
         guard let terminal = try? PromptTerminal.open(for: .question) else { return nil }
         SystemCall.writeAll(question, to: terminal.descriptor)

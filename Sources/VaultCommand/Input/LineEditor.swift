@@ -1,24 +1,24 @@
 /// An editor for a hidden line, with the few keys that a terminal's own line mode supports.
 ///
-/// The terminal's own mode silently drops everything beyond 4,095 bytes of a line, so a pasted token could be cut, both
-/// times alike. Keys that are not text are ignored, because in a hidden line a user would not see the bytes that an
-/// arrow key or the escape sequences around a paste add.
+/// The terminal's own line mode silently drops everything after 4,095 bytes of a line. A pasted token could be cut, and
+/// its repetition in the same place. Keys that are not text are ignored, because in a hidden line a user would not see
+/// the bytes that an arrow key or the escape sequences around a paste add.
 struct LineEditor {
     enum Outcome { case goesOn, finished, cancelled }
 
-    /// The keys as configured in the terminal. A disabled key is 0.
+    /// The editing keys as configured in the terminal. If a key is disabled, its value is 0.
     struct Keys { let erase, eraseWord, eraseLine, literal, endOfFile: UInt8 }
 
-    /// The state after the previous bytes. It reveals nothing about the line's contents.
+    /// The state after the bytes processed so far. It reveals nothing about the line's contents.
     private enum State {
         case text
-        /// Stores the next byte, whatever it is.
+        /// The next byte is stored, whatever it is.
         case literal
-        /// Follows Esc. The next byte distinguishes between the Esc key, a sequence, and Alt with a character.
+        /// The last byte was Esc. The next one distinguishes between the Esc key, a sequence, and Alt with a character.
         case escape
-        /// Follows `ESC [` or `ESC O`, until the sequence's last byte.
+        /// The line editor skips a sequence, which began with `ESC [` or `ESC O`, until its last byte.
         case sequence
-        /// Follows the first byte of a character that was typed with Alt.
+        /// The line editor skips the remaining bytes of a character that was typed with Alt.
         case character
     }
 
@@ -27,13 +27,13 @@ struct LineEditor {
 
     init(keys: Keys) { self.keys = keys }
 
-    /// Whether the last byte was Esc. Only a pause after it shows that the Esc key itself was pressed.
+    /// Whether the last byte was Esc. Only a pause after this byte shows that the Esc key itself was pressed.
     var awaitsEscape: Bool { state == .escape }
 
-    /// Completes the Esc key after a pause, so that the next byte is a separate key.
+    /// Completes the Esc key after a pause, so that the next byte belongs to another key.
     mutating func endEscape() { state = .text }
 
-    /// Processes a typed byte, which the caller has read into the line's first unused byte.
+    /// Processes a typed byte, which the caller has stored at `line[used]`.
     mutating func takeByte(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) -> Outcome {
         let byte = line[used]
         let isControl = byte < 0x20 || byte == 0x7F
@@ -44,8 +44,8 @@ struct LineEditor {
         case .escape where !isControl:
             state = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .character
         case .sequence where !isControl:
-            // These are parameters. The Linux console's function keys send `ESC [ [ A`; no key's sequence ends with a
-            // bracket.
+            // Bytes from 0x30 to 0x3F are parameters. The Linux console's function keys send `ESC [ [ A`, and no key's
+            // sequence ends with a bracket.
             if (0x30...0x3F).contains(byte) || byte == UInt8(ascii: "[") { state = .sequence }
         case .character where byte.continuesCharacter: state = .character
         default: return takeKey(line, &used)
@@ -70,7 +70,7 @@ struct LineEditor {
         return .goesOn
     }
 
-    /// Removes a whole UTF-8 scalar, which consists of continuation bytes after a first byte.
+    /// Removes the last UTF-8 character, which is its first byte and any continuation bytes.
     private func eraseCharacter(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0 {
             used -= 1
@@ -78,7 +78,7 @@ struct LineEditor {
         }
     }
 
-    /// Removes the trailing blanks, and the word before them.
+    /// Removes the blanks at the end of the line, and the word before them.
     private func eraseWord(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0, line[used - 1].isBlank { used -= 1 }
         while used > 0, !line[used - 1].isBlank { used -= 1 }

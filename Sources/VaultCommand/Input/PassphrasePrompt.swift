@@ -2,10 +2,10 @@ import Sealing
 import Vault
 
 enum PassphrasePrompt {
-    /// Asks for a passphrase. Returns nil without a terminal, or while other programs control it.
+    /// Asks for a passphrase. Returns nil if there is no terminal, or if other programs control it.
     ///
-    /// - Parameter isAnswered: called if this prompt had to wait for another one; returns whether the answer is no
-    ///   longer needed. If so, this method returns nil.
+    /// - Parameter isAnswered: called if this prompt had to wait for another one. If it returns true, the passphrase is
+    ///   no longer needed, and this method returns nil.
     static func ask(_ prompt: String, unless isAnswered: () -> Bool = { false }) throws(VaultError) -> SecretBytes? {
         guard let terminal = try? PromptTerminal.open() else { return nil }
         if terminal.hasWaited, isAnswered() { return nil }
@@ -32,7 +32,7 @@ enum PassphrasePrompt {
 struct TerminalPassphrasePrompter: PassphrasePrompter {
     private static let attempts = 3
 
-    /// The vault's location, for the prompt.
+    /// The vault's location, which the prompt shows.
     let vault: String
 
     func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? {

@@ -1,28 +1,27 @@
 import Glibc
 import LinuxSystem
 
-/// The terminal during a prompt, usually with the echo off. The echo is restored whether the process ends normally, by
-/// an error or by a signal.
+/// The terminal during a prompt, usually with the echo off. The echo is restored even after an error or a signal.
 ///
-/// There is no signal handler. During a prompt, signals are blocked, and polled together with the keyboard. If one is
-/// pending, the echo is restored before the signal is unblocked, so that it ends or stops the process as usual. If the
-/// process continues, the echo is turned off again. The same happens if other programs get control of the terminal.
+/// There is no signal handler. During a prompt, signals are blocked, and polled together with the keyboard. If a signal
+/// is pending, the echo is restored before the signal is unblocked, so that it ends or stops the process as usual. If
+/// the process continues, the echo is turned off again. The same happens if other programs get control of the terminal.
 struct PromptTerminal: ~Copyable {
     enum Event {
         case byte
-        /// No key was pressed in time.
+        /// No key was pressed before the timeout.
         case pause
         /// The process was stopped or otherwise interrupted, and has continued. The caller shows the prompt again.
         case interruption
     }
 
-    /// The kind of text that is shown.
+    /// The kind of text that is shown at the terminal.
     enum Display {
-        /// A question, whose answer is typed in the terminal's own line mode and is visible.
+        /// A question. The user types the answer visibly, in the terminal's own line mode.
         case question
         case prompt
         /// Lines that begin at the cursor, and are erased before the terminal is restored. A change of the terminal's
-        /// size is an interruption. Ctrl-C is a key, not a signal.
+        /// size is reported as an interruption. Ctrl-C is read as a key and raises no signal.
         case list
     }
 
@@ -39,7 +38,7 @@ struct PromptTerminal: ~Copyable {
     /// Whether this prompt had to wait for another process's prompt.
     var hasWaited: Bool { turn.hasWaited }
 
-    /// The keys of the terminal's own line mode.
+    /// The editing keys of the terminal's own line mode.
     var keys: LineEditor.Keys {
         withUnsafeBytes(of: turn.modes.c_cc) { keys in
             LineEditor.Keys(
@@ -49,12 +48,12 @@ struct PromptTerminal: ~Copyable {
     }
 
     static func open(for display: Display = .prompt) throws(CommandError) -> PromptTerminal {
-        // In some containers standard input is a terminal, but not the process's controlling terminal.
+        // In some containers, standard input is a terminal that is not the process's controlling terminal.
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let device = FileDescriptor(owning: own >= 0 ? own : dup(STDIN_FILENO))
         var modes = termios()
         guard tcgetattr(device.number, &modes) == 0 else { throw .system(PromptTerminal.isUnusable, errno) }
-        // With SIGTTOU blocked, the echo can be restored even if other programs control the terminal.
+        // While SIGTTOU is blocked, the echo can be restored even if other programs control the terminal.
         let signals = try HeldSignals(
             besides: [SIGCHLD, SIGURG] + (display == .list ? [] : [SIGWINCH]), problem: PromptTerminal.isUnusable)
         let turn = TerminalTurn(at: device.number)
@@ -65,8 +64,8 @@ struct PromptTerminal: ~Copyable {
 
     private static let isUnusable = "The terminal could not be prepared for hidden input"
 
-    /// The error if other programs control the terminal and no shell can return it to this process, as in `diff <(vault
-    /// get a) <(vault get b)`.
+    /// The error if other programs control the terminal and no shell can give it back to this process, as in `diff
+    /// <(vault get a) <(vault get b)`.
     static let isInBackground = CommandError(
         code: "locked", exit: .locked,
         message: "Another program controls the terminal, so no prompt can be shown. Run `vault unlock` first, "
@@ -74,7 +73,8 @@ struct PromptTerminal: ~Copyable {
 
     deinit { show() }
 
-    /// Waits for a key, forever if `milliseconds` is -1, and reads its byte directly into the caller's guarded buffer.
+    /// Waits for a key, and reads its byte directly into the caller's guarded buffer. Waits forever if `milliseconds`
+    /// is -1.
     func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -93,13 +93,13 @@ struct PromptTerminal: ~Copyable {
             if milliseconds >= 0 { return .pause }
         }
         let count = try SystemCall.retrying(problem) { read(device.number, free.baseAddress, min(1, free.count)) }
-        // The terminal was closed.
+        // A read of zero bytes means that the terminal was closed.
         if count == 0 { throw .system(problem, EIO) }
         return .byte
     }
 
-    /// Turns the echo off, once this process controls the terminal and no other prompt is shown there. Blocks signals
-    /// first, because a signal in between would leave the echo off.
+    /// Waits until this process controls the terminal and no other prompt is shown there, and turns the echo off.
+    /// Blocks signals first, because a signal in between would leave the echo off.
     private func hide() throws(CommandError) {
         while true {
             try awaitFront()
@@ -117,24 +117,24 @@ struct PromptTerminal: ~Copyable {
                 keys[Int(VMIN)] = 1
                 keys[Int(VTIME)] = 0
             }
-            // 0 disables a key.
+            // Ctrl-C is disabled by the value 0.
             if display == .list { keys[Int(VINTR)] = 0 }
         }
-        // Input that was typed before the list appeared is meant for the list, so it is kept.
+        // Input that was typed before the list appeared is kept, because it is meant for the list.
         try turn.set(modes, dropping: display != .list)
     }
 
-    /// Stops this process while it is in the background, as the kernel does with background reads of the terminal.
+    /// Stops this process while it is in the background, as the kernel does if a background process reads the terminal.
     private func awaitFront() throws(CommandError) {
         var isReported = ProcessState.isIgnored(SIGTTOU)
         while !ProcessState.isInFront(at: device.number) {
             signals.release()
-            // The shell only reports that the job is stopped, so this gives the reason.
+            // The shell only reports that the job has stopped. This message gives the reason.
             if !isReported, StandardError.isTerminal {
                 StandardError.write("vault: Waiting to show a prompt. Run `fg`.\n")
             }
             isReported = true
-            // This call only raises SIGTTOU, which stops this process. It fails if no process could continue it.
+            // tcdrain only raises SIGTTOU, which stops this process. It fails if no process could continue this one.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground
             }
@@ -142,10 +142,10 @@ struct PromptTerminal: ~Copyable {
     }
 
     private func show() {
-        // This clears from the start of the line to the end of the screen.
+        // This sequence clears from the start of the line to the end of the screen.
         if display == .list, turn.isTaken { SystemCall.writeAll("\r\u{1b}[J", to: device.number) }
         turn.end()
-        // Pending signals take effect at this point.
+        // Signals that are pending take effect here.
         signals.release()
     }
 }

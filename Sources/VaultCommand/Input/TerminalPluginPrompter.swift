@@ -2,8 +2,8 @@ import Age
 import LinuxSystem
 import Sealing
 
-/// The messages and questions of age plugins at the terminal. Their texts are in quotation marks and on one line, so
-/// that they cannot imitate another program's.
+/// Shows the messages and questions of age plugins at the terminal. A plugin's text is in quotation marks and on one
+/// line, so that it cannot imitate the messages of another program.
 struct TerminalPluginPrompter: PluginPrompter {
     func message(_ text: String, from plugin: String) -> Bool {
         TerminalLine.show("age-plugin-\(plugin) says \(text.quoted)\n")
@@ -21,7 +21,7 @@ struct TerminalPluginPrompter: PluginPrompter {
     func requestPublic(_ text: String, from plugin: String) -> String? { TerminalLine.ask(question(text, plugin)) }
 
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes? {
-        // `try?` does not flatten an optional of a noncopyable value.
+        // `try?` would return a nested optional here, because the value is noncopyable.
         do { return try PassphrasePrompt.ask(question(text, plugin)) } catch { return nil }
     }
 

@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 
 enum TextEditor {
-    /// - Throws: ``CommandError`` (refused) if the editor fails, or if a signal requests this process to end. The
-    ///   signal is then pending.
+    /// - Throws: ``CommandError`` (refused) if the editor fails, or on a signal that would end this process and is then
+    ///   pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
         let line = try chosen()
         var editor: ChildProcess
@@ -20,7 +20,7 @@ enum TextEditor {
         }
     }
 
-    /// Returns the editor from VISUAL or EDITOR, or vi. Without a terminal, vi would write the value to a log.
+    /// Returns the editor from VISUAL, EDITOR or else vi. Without a terminal, vi would write the value to a log.
     private static func chosen() throws(CommandError) -> String {
         if let line = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") { return line }
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
@@ -41,7 +41,7 @@ enum TextEditor {
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal
         let words = words(line, path)
-        // The editor starts once no prompt is shown at the terminal. It does not keep other prompts waiting, because a
+        // The editor starts when no prompt is shown at the terminal. It does not keep other prompts waiting, because a
         // user who stops the editor may want to run a vault command that prompts.
         if hasTerminal { TerminalTurn.pass(at: terminal.number, interruptedBy: signals) }
         return try ChildProcess(
@@ -49,14 +49,14 @@ enum TextEditor {
             output: isatty(STDOUT_FILENO) == 1 ? STDOUT_FILENO : hasTerminal ? terminal.number : STDERR_FILENO)
     }
 
-    /// Returns the command line. The shell runs a line of several words, as in git. A single word is run directly,
-    /// because the shell would keep signals from the editor.
+    /// Returns the command line. A shell runs a line of several words, as in git. A single word is run directly,
+    /// because a shell would keep signals from the editor.
     private static func words(_ line: String, _ path: String) -> [String] {
         let isPlain = line.utf8.allSatisfy { !" \t\n|&;<>()$`\\\"'*?[#~=%".utf8.contains($0) }
         return isPlain ? [line, path] : ["/bin/sh", "-c", line + " \"$@\"", line, path]
     }
 
-    /// Waits for the editor. Ctrl-C and Ctrl-\ are keys of the editor, so their signals are ignored here.
+    /// Waits for the editor. This process ignores the signals of Ctrl-C and Ctrl-\, which are keys of the editor.
     private static func wait(
         for editor: inout ChildProcess, _ signals: borrowing HeldSignals
     ) throws -> ChildProcess.Exit {
@@ -66,7 +66,7 @@ enum TextEditor {
             if [SIGCHLD, SIGINT, SIGQUIT].contains(number) { continue }
             editor.send(number)
             _ = editor.end()
-            // The signal was consumed above, so it is raised again. It takes effect when the signals are unblocked.
+            // `take()` has consumed the signal, so it is raised again. It takes effect when the signals are unblocked.
             raise(number)
             throw CommandError.refused("A signal ended the editor; nothing was stored.")
         }

@@ -3,16 +3,16 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The input of values and keys, which is read directly into guarded memory.
+/// The input of values and keys. Their bytes are read directly into guarded memory.
 enum ValueInput {
-    /// - Parameter limit: the maximum size in bytes; by default that of a value.
+    /// - Parameter limit: the maximum size in bytes; by default the maximum size of a value.
     static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
         let descriptor = try SystemCall.retrying("\(path) could not be opened") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         return try read(from: descriptor, named: path, isExact: true, upTo: limit)
     }
 
-    /// Reads a pipe or a file to its end. Errors name it as `source`. An exact value keeps its final newline.
+    /// Reads a pipe or a file to its end. Errors name it as `source`. If `isExact` is true, a final newline is kept.
     static func read(
         from descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
     ) throws -> SecretBytes {
@@ -20,8 +20,8 @@ enum ValueInput {
         return try readToEnd(descriptor, named: source, isExact: isExact, upTo: largest)
     }
 
-    /// Reads another program's request from standard input, to its end or until `isComplete`, because the program may
-    /// keep the pipe open while it waits for the answer.
+    /// Reads another program's request from standard input until `isComplete` returns true, or to the end. Waiting for
+    /// the end could block, because the program may keep the pipe open while it waits for the answer.
     static func readRequest(
         upTo largest: Int, until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
@@ -36,7 +36,7 @@ enum ValueInput {
         _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize,
         until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
-        // Two bytes more than the maximum are enough to detect a larger value: one byte and a final newline.
+        // Two bytes more than the maximum, one of them a final newline, are enough to detect a value that is too large.
         let value = try growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
             let count = try SystemCall.retrying("\(source) could not be read") {
@@ -50,21 +50,21 @@ enum ValueInput {
         return value
     }
 
-    /// Removes the final newline if it is the only one. `echo` adds one to a token, but in a private key of several
+    /// Removes the final newline if it is the only newline. `echo` adds one to a token, but in a private key of several
     /// lines the last newline belongs to the key. A carriage return is part of the value.
     private static func dropFinalNewline(_ bytes: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         let newline = UInt8(ascii: "\n")
         if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) { used -= 1 }
     }
 
-    /// Returns a file's size plus one byte, so that the buffer need not grow, or the size of a page for anything else.
+    /// Returns a size for the buffer: a page or, for a file, its size plus one byte, so that the buffer need not grow.
     private static func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
         return max(4096, min(status.st_size, Keychain.maximumValueSize) + 1)
     }
 
-    /// Reads a text that is not a secret of the vault, from a file or from standard input, even at a terminal.
+    /// Reads a text that is not secret from a file or, if `path` is nil, from standard input, even at a terminal.
     static func readText(at path: String?) throws -> [UInt8] {
         do {
             if let path { return try readFile(at: path).unsafeArray() }
@@ -75,22 +75,22 @@ enum ValueInput {
         }
     }
 
-    /// Reads the shares of a key from standard input, even at a terminal, because a single share reveals nothing.
+    /// Reads the shares of a key from standard input. A terminal may show them, because a single share reveals nothing.
     static func readShares() throws -> SecretBytes {
         if isatty(STDIN_FILENO) == 1 { StandardError.write("Enter the shares, then press Ctrl-D on a new line:\n") }
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
     }
 
-    /// - Parameter check: throws for an invalid value, before the user has to repeat it.
-    /// - Throws: ``CommandError`` (refused) if the two inputs differ, or if Ctrl-D cancels an empty one; the errors of
-    ///   `check`.
+    /// - Parameter check: throws if the value is invalid, before the user has to repeat it.
+    /// - Throws: ``CommandError`` (refused) if the two inputs differ, or if the user presses Ctrl-D on an empty line;
+    ///   the errors of `check`.
     static func ask(for name: String, _ check: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes {
         try askTwice(
             "Value of \(name.forTerminal) (not shown): ", "Repeat the value: ", consequence: "nothing was stored", check
         )
     }
 
-    /// - Parameter consequence: the consequence if the two inputs differ or the prompt is cancelled.
+    /// - Parameter consequence: what the error message adds if the inputs differ or the user cancels the prompt.
     static func askTwice(
         _ prompt: String, _ secondPrompt: String, consequence: String,
         _ check: (borrowing SecretBytes) throws -> Void = { _ in }
@@ -108,11 +108,11 @@ enum ValueInput {
     ) throws -> SecretBytes {
         let descriptor = terminal.descriptor
         SystemCall.writeAll(prompt, to: descriptor)
-        // The typed newline is not echoed either.
+        // The echo is off, so the newline that the user types is not shown either.
         defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
-            // If no byte follows Esc within 50 ms, it was the Esc key, because the bytes of other keys arrive together.
+            // The bytes of other keys arrive together. If no byte follows Esc within 50 ms, the Esc key was pressed.
             let free = UnsafeMutableRawBufferPointer(rebasing: line[used...])
             switch try terminal.next(into: free, within: editor.awaitsEscape ? 50 : -1) {
             case .byte:
@@ -147,7 +147,7 @@ enum GivenKey {
 
     static func contents(of descriptor: Int32) throws -> KeyFileContents {
         if let held = held.withLock({ $0 }) { return held }
-        // Programs that are run to find another key must not inherit this descriptor.
+        // The programs that this command starts to find another key must not inherit the descriptor.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let bytes = try ValueInput.read(from: descriptor, named: "Descriptor \(descriptor)", isExact: true)
         let contents = KeyFileContents(bytes)

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The types of `set --type`, for values that programs read by typed keys. A value without a type is bytes, as typed.
+/// The types of `set --type`, for programs that read values by typed keys. A value that has no type is stored as typed.
 enum ValueType: String, CaseIterable {
     case bool, int, real, string, data, date, json
 
-    /// Converts a value from the text that the user typed.
+    /// Converts the text that the user typed to a value.
     ///
-    /// - Throws: ``CommandError`` with the expected form for a malformed text. The error never contains the text.
+    /// - Throws: ``CommandError`` with the expected form if `text` is malformed. The error never contains `text`.
     func value(_ text: consuming SecretBytes, for name: String) throws -> SealableValue {
         switch self {
         case .data: return SealableValue(kind: .data, bytes: text)
@@ -36,8 +36,8 @@ enum ValueType: String, CaseIterable {
         .invalid("The value does not have the type \(rawValue); nothing was stored. Write \(form).")
     }
 
-    /// Parses a typed value, ignoring white space around it. Returns nil for a malformed text, for strings and for
-    /// data.
+    /// Parses a typed value, ignoring white space around it. Returns nil if the text is malformed, or if this type is
+    /// `string` or `data`.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
             let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))
@@ -46,13 +46,13 @@ enum ValueType: String, CaseIterable {
             case .int: return StoredValue(kind: Keychain.ValueKind.integer.rawValue, trimmed)
             case .real:
                 let value = StoredValue(kind: Keychain.ValueKind.real.rawValue, trimmed)
-                // A number that is too large is parsed as infinity.
+                // A number that is too large is parsed as infinity, which is not accepted.
                 guard case .real(let number) = value, number.isFinite else { return nil }
                 return value
             case .date: return String(validating: trimmed, as: UTF8.self).flatMap(Timestamp.date).map(StoredValue.date)
             case .json:
                 guard let value = try? StoredValue(json: Array(trimmed)) else { return nil }
-                // The other types have their own names in `--type`, and null is not a value.
+                // Other JSON values are refused: their types have other names in `--type`, and null is not a value.
                 switch value {
                 case .array, .dictionary: return value
                 default: return nil

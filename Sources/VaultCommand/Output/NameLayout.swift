@@ -4,10 +4,10 @@ import Vault
 enum NameLayout: String, CaseIterable {
     case names, tree, folders
 
-    /// The default layout: a tree for users, lines for programs.
+    /// The default layout: a tree at a terminal, otherwise lines for programs.
     static var standard: NameLayout { StandardOutput.isTerminal ? .tree : .names }
 
-    /// Writes each name of a listing as soon as it is read. All names begin with `prefix`.
+    /// Writes each name as soon as it is read from the listing. All names in the listing begin with `prefix`.
     func print(_ names: KeyListing, below prefix: String) throws {
         var names = names
         var output = OutputBuffer()
@@ -39,7 +39,7 @@ enum NameLayout: String, CaseIterable {
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// Writes the names directly below the prefix, and the folders there with the number of names in each.
+    /// Writes the names directly below `prefix`, and each folder there with the number of names in it.
     private static func printLevel(
         _ names: inout KeyListing, below prefix: String, to output: inout OutputBuffer
     ) throws {

@@ -5,12 +5,12 @@ import Vault
 
 /// A file that a command writes atomically for the user.
 enum NewFile {
-    /// Writes a file of mode 0600. Never replaces an existing file.
+    /// Writes a new file of mode 0600. Throws if the file exists.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         try bytes.withRawBytes { (bytes) throws(CommandError) in try write(bytes, to: path) }
     }
 
-    /// Writes directly from a buffer, so that a secret stays in guarded memory.
+    /// Writes a new file directly from a buffer, so that a secret stays in guarded memory.
     static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws(CommandError) {
         try write(bytes, to: path, mode: 0o600, replacing: false)
     }
@@ -32,9 +32,9 @@ enum NewFile {
         do throws(VaultError) { try WrittenPath.checkLinks(in: path) } catch { throw CommandError(error) }
     }
 
-    /// Throws if root would create another program's file in another user's home, or the file would become root's.
+    /// Throws if root would create another program's file in another user's home, or become the owner of the file.
     ///
-    /// - Parameter isReplaced: whether that program replaces the file, so that its owner changes.
+    /// - Parameter isReplaced: whether the other program replaces the file, so that its owner changes.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
         do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
             throw CommandError(error)
@@ -47,7 +47,7 @@ enum NewFile {
         try checkLinks(in: path)
         let files = PosixFileSystem()
         let path = resolvedPath(path)
-        // Replacing a vault is never intended, and nothing could restore it.
+        // Replacing a vault is never intended, and the vault could not be restored.
         guard !replacing || SealedLog.vaultID(at: FileLocation(path, in: files)) == nil else {
             throw .refused("\(path) is a vault; it was left alone.")
         }
@@ -64,15 +64,15 @@ enum NewFile {
 // MARK: - Files that other programs write
 
 extension NewFile {
-    /// Throws if root would write another user's git configuration. git follows any link, and the new file belongs to
-    /// root.
+    /// Throws if git, run by root, would write another user's configuration. git follows symbolic links, and root would
+    /// become the owner of the new file.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
         guard isGlobal else {
             return try checkParentFolder(
                 of: OtherProgram.run(["git", "rev-parse", "--git-path", "config"]), isReplaced: true)
         }
         try checkParentFolder(of: OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL"), isReplaced: true)
-        // git uses this file if there is no .gitconfig.
+        // If there is no .gitconfig, git writes the file `git/config` in this folder.
         guard
             let folder = environmentVariable("XDG_CONFIG_HOME") ?? environmentVariable("HOME").map({ "\($0)/.config" })
         else { return }
@@ -80,7 +80,7 @@ extension NewFile {
         if (try? PosixFileSystem().status(at: path)) != nil { try checkParentFolder(of: path, isReplaced: true) }
     }
 
-    /// Throws in the same cases for kubectl's configuration.
+    /// Throws if kubectl, run by root, would write another user's configuration.
     static func checkKubeconfig() throws(CommandError) {
         let listed = environmentVariable("KUBECONFIG")?.split(separator: ":").map { absolutePath(String($0)) } ?? []
         let paths = listed.isEmpty ? [try OtherProgram.path(".kube/config", orIn: "KUBECONFIG")] : listed

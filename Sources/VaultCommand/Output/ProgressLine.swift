@@ -1,8 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-/// A line at the terminal with the progress of a long call. It appears after a second, and disappears when the call
-/// ends.
+/// A line at the terminal that shows the progress of a long call. It appears after a second, and disappears at the end.
 final class ProgressLine: Sendable {
     private enum State { case hidden, drawn, over }
 
@@ -10,7 +9,7 @@ final class ProgressLine: Sendable {
     private let title: String
     private let state = Mutex(State.hidden)
 
-    /// - Returns: nil if there is no terminal, or no thread can be started to write to it.
+    /// - Returns: nil if there is no terminal for the line, or if the thread that writes it cannot be started.
     init?(_ title: String) {
         self.title = title
         guard StandardError.isTerminal, EscapeSequences.areObeyed,
@@ -24,7 +23,7 @@ final class ProgressLine: Sendable {
             let isOver = state.withLock { state in
                 // 5 rounds take one second.
                 if state != .over, round >= 5 {
-                    // The next output overwrites this line.
+                    // The carriage return lets the next output overwrite this line.
                     StandardError.write("\(title): \(Int(progress.fraction * 100)) %\r")
                     state = .drawn
                 }

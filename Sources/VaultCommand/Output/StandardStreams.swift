@@ -17,7 +17,7 @@ enum StandardOutput {
         if error != 0 { throw .unwritableOutput(error) }
     }
 
-    /// Writes JSON for another program, from guarded memory.
+    /// Writes JSON for another program. The JSON stays in guarded memory.
     static func write(_ json: SecretJSON) throws {
         guard let line = try json.line() else {
             throw CommandError.invalid("The value is not UTF-8, so it cannot be part of JSON.")
@@ -27,14 +27,14 @@ enum StandardOutput {
 
     static func write(_ secret: borrowing SecretBytes) throws(CommandError) { try secret.withUnsafeBytes(write) }
 
-    /// Returns a text from the vault in the form for lists, which is escaped at a terminal and otherwise unchanged.
+    /// Returns a text from the vault as lists show it: escaped if standard output is a terminal, otherwise unchanged.
     static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }
 }
 
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// Writes a text. Failures are ignored, since there is no other stream to report them on.
+    /// Writes a text. Ignores failures, since there is no other stream on which to report them.
     static func write(_ text: String) { SystemCall.writeAll(text, to: STDERR_FILENO) }
 }
 
@@ -43,8 +43,8 @@ func terminalWidth(_ descriptor: Int32) -> Int? {
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
 }
 
-/// A buffer for long lists, which are written to standard output in pieces. A shorter list is written only by
-/// ``finish()``, so that a command that fails early has no output.
+/// A buffer for long lists, which are written to standard output in parts. A list of less than 64 KiB is written only
+/// by ``finish()``, so that a command that fails early has no output.
 struct OutputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
 
@@ -58,7 +58,7 @@ struct OutputBuffer: ~Copyable {
 
     mutating func append(_ date: Date) { Timestamp.write(date) { bytes.append($0) } }
 
-    /// Ends an entry of the list, and writes the buffer once it has reached 64 KiB.
+    /// Ends an entry of the list. Writes and empties the buffer if it has reached 64 KiB.
     mutating func endEntry() throws(CommandError) {
         guard bytes.count >= 64 << 10 else { return }
         try bytes.withRawBytes(StandardOutput.write)
@@ -68,7 +68,7 @@ struct OutputBuffer: ~Copyable {
     consuming func finish() throws(CommandError) { try bytes.withRawBytes(StandardOutput.write) }
 }
 
-/// All output that is not a result, on standard error: errors, warnings, and reports on files that were created.
+/// The messages on standard error: errors, warnings, and reports of files that were created.
 enum Notes {
     static func report(_ error: CommandError, asJSON: Bool) {
         write("vault: " + error.message, asJSON ? ["error": error] : nil)
@@ -76,8 +76,8 @@ enum Notes {
 
     private static let warned = Mutex<Set<String>>([])
 
-    /// Reports a problem that did not stop the command. Drops repetitions, because a command may open the vault and the
-    /// rollback memory several times.
+    /// Reports a problem that did not stop the command. Drops a repeated message, because a command may open the vault
+    /// and the rollback memory several times.
     static func warn(_ error: CommandError, asJSON: Bool) {
         guard warned.withLock({ $0.insert(error.message).inserted }) else { return }
         let text = "vault: warning: " + error.message
@@ -123,7 +123,7 @@ extension Keychain.Created {
         ]
     }
 
-    /// Returns the message. It includes a reminder to back up the key, since losing it loses the values.
+    /// Returns the message about the created files. It includes a reminder to back up the key.
     func message(at location: VaultLocation) -> String {
         let what = location.keyCommand == nil ? "key file" : "key"
         let besideVault =
@@ -143,7 +143,7 @@ extension Keychain.Created {
 }
 
 /// The escape sequences that move the cursor, clear and colour a terminal, and set its clipboard. All code that writes
-/// such a sequence checks this first.
+/// such a sequence checks ``areObeyed`` first.
 enum EscapeSequences {
     /// Whether this process's terminals interpret escape sequences. A terminal of the type `dumb`, such as a shell in
     /// an editor, shows them as text.

@@ -2,10 +2,11 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The text form of a value whose bytes are not readable: a date, an array or a dictionary. Except for dates outside
-/// the calendar, it has the form that `set --type` accepts.
+/// The text form of a value whose bytes are not readable: a date, an array or a dictionary. `set --type` accepts this
+/// form, except for dates outside the calendar.
 enum ValueText {
-    /// Returns the output of `get`: the text form or, for all other kinds, the bytes, which stay in guarded memory.
+    /// Returns the output of `get`: the text form or, for all other kinds, the value's bytes, which stay in guarded
+    /// memory.
     static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {
         switch value.kind {
         case .date:
@@ -31,7 +32,7 @@ enum ValueText {
         return Timestamp.date(text) == nil ? date.timeIntervalSinceReferenceDate.description : text
     }
 
-    /// A value for JSON. Types that JSON lacks become strings: a date, data in base64, an infinite number.
+    /// A value for JSON. Types that JSON lacks become strings: dates, data (as base64) and infinite numbers.
     private struct JSONForm: Encodable {
         let value: StoredValue
 
@@ -41,7 +42,7 @@ enum ValueText {
             case .null: try container.encodeNil()
             case .boolean(let value): try container.encode(value)
             case .integer(let value):
-                // A stored integer fits one of the two types.
+                // Every stored integer fits into Int64 or UInt64.
                 if let value = Int64(exactly: value) { return try container.encode(value) }
                 try container.encode(UInt64(clamping: value))
             case .real(let value): try value.isFinite ? container.encode(value) : container.encode(value.description)

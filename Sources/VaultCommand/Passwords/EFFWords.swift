@@ -1,7 +1,7 @@
 extension WordList {
-    /// The large word list of the Electronic Frontier Foundation, by Joseph Bonneau (2016), unchanged but for its
-    /// numbers: https://www.eff.org/files/2016/07/18/eff_large_wordlist.txt. Its license is Creative Commons
-    /// Attribution 3.0 United States (https://creativecommons.org/licenses/by/3.0/us/).
+    /// The large word list of the Electronic Frontier Foundation, by Joseph Bonneau (2016), without its dice numbers:
+    /// https://www.eff.org/files/2016/07/18/eff_large_wordlist.txt. Its license is Creative Commons Attribution 3.0
+    /// United States (https://creativecommons.org/licenses/by/3.0/us/).
     static let effText: StaticString = """
         abacus abdomen abdominal abide abiding ability ablaze able abnormal abrasion abrasive abreast abridge abroad \
         abruptly absence absentee absently absinthe absolute absolve abstain abstract absurd accent acclaim acclimate \

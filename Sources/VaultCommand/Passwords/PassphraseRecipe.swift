@@ -2,7 +2,7 @@ import Glibc
 import Sealing
 import Vault
 
-/// The recipe for a random passphrase of words from a list, all equally likely.
+/// The recipe for a random passphrase of words from a list. All words are equally likely.
 struct PassphraseRecipe {
     static let standardSeparator = "-"
     static let longest = 256
@@ -10,8 +10,8 @@ struct PassphraseRecipe {
     let count: Int
     private let separator: String
 
-    /// - Returns: nil if the number of words is out of bounds, or if the separator is too long or could be part of a
-    ///   word. Different words could then form the same text, which would lower the entropy.
+    /// - Returns: nil if `count` is out of range, if `separator` is empty or too long, or if it contains a lower-case
+    ///   letter. In that case, different words could form the same passphrase, which would lower the entropy.
     init?(count: Int, separator: String = standardSeparator) {
         let isLowerCase = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
         guard (1...PassphraseRecipe.longest).contains(count), (1...8).contains(separator.utf8.count),
@@ -38,11 +38,11 @@ struct PassphraseRecipe {
         }
     }
 
-    /// The binary logarithm of the number of possible passphrases.
+    /// The entropy in bits, which is the binary logarithm of the number of possible word sequences.
     var entropy: Double { Double(count) * log2(Double(WordList.eff.count)) }
 }
 
-/// A list of words, stored as a text with spaces between them.
+/// A list of words, stored as one text with a space between two words.
 struct WordList {
     private let text: StaticString
     private let words: [Range<Int>]
@@ -57,7 +57,7 @@ struct WordList {
     var count: Int { words.count }
     var longest: Int { words.map(\.count).max() ?? 0 }
 
-    /// Calls `body` for each byte of a word, so that no copy in ordinary memory is needed.
+    /// Calls `body` for each byte of a word, so that no copy of the word is needed in ordinary memory.
     func forEachByte(ofWord index: Int, _ body: (UInt8) -> Void) {
         text.withUTF8Buffer { $0[words[index]].forEach(body) }
     }

@@ -2,7 +2,7 @@ import Glibc
 import Sealing
 import Vault
 
-/// The recipe for a random password: all characters are equally likely, and each class occurs at least once.
+/// The recipe for a random password. All characters are equally likely, and each class occurs at least once.
 struct PasswordRecipe {
     enum CharacterClass: String, CaseIterable {
         case lower, upper, digits, symbols
@@ -17,7 +17,7 @@ struct PasswordRecipe {
         }
     }
 
-    /// The characters that look like another one in some fonts.
+    /// The characters that can be mistaken for each other in some fonts.
     static let ambiguous = "0Oo1lI|"
     static let standardLength = 20
     static let longest = 4_096
@@ -25,7 +25,7 @@ struct PasswordRecipe {
     let length: Int
     private let alphabets: [[UInt8]]
 
-    /// - Returns: nil if the length is out of bounds. The minimum length is the number of classes.
+    /// - Returns: nil if `classes` is empty or `length` is out of range. The minimum length is the number of classes.
     init?(length: Int = standardLength, classes: Set<CharacterClass>, avoidsAmbiguous: Bool = false) {
         guard !classes.isEmpty, classes.count <= length, length <= PasswordRecipe.longest else { return nil }
         self.length = length
@@ -37,8 +37,8 @@ struct PasswordRecipe {
     func password(from numbers: inout UniformNumbers) throws -> SecretBytes {
         let alphabet = alphabets.flatMap(\.self)
         var password = try SecretBytes(zeroCount: length)
-        // A candidate without one of the classes is discarded as a whole. Inserting the missing class would make some
-        // passwords more likely than others.
+        // If a candidate lacks one of the classes, the whole candidate is discarded. Inserting a character of this
+        // class would make some passwords more likely than others.
         repeat {
             password.withUnsafeMutableBytes { password in
                 for index in password.indices { password[index] = alphabet[numbers.next(below: alphabet.count)] }
@@ -51,11 +51,11 @@ struct PasswordRecipe {
         password.withUnsafeBytes { password in alphabets.allSatisfy { password.contains(where: $0.contains) } }
     }
 
-    /// The binary logarithm of the number of possible passwords.
+    /// The entropy in bits, which is the binary logarithm of the number of possible passwords.
     var entropy: Double {
         let all = alphabets.reduce(0) { $0 + $1.count }
-        // This is the fraction of candidates that contain every class, by inclusion-exclusion over the sets of missing
-        // classes.
+        // This is the fraction of candidates that contain every class. It is computed by inclusion-exclusion over the
+        // sets of missing classes.
         let share = (0..<1 << alphabets.count).reduce(0.0) { share, mask in
             let missing = alphabets.indices.filter { mask >> $0 & 1 == 1 }
             let rest = all - missing.reduce(0) { $0 + alphabets[$1].count }

@@ -6,29 +6,29 @@ struct KeyDecoder {
         case up, down, enter, cancel, erase, eraseWord, eraseLine
     }
 
-    /// The state after the previous bytes.
+    /// The state after the bytes decoded so far.
     private enum State {
         case start
-        /// Follows Esc. The next byte distinguishes between the Esc key, a sequence, and Alt with a character.
+        /// The last byte was Esc. The next one distinguishes between the Esc key, a sequence, and Alt with a character.
         case escape
-        /// Follows `ESC [` or `ESC O`, until the sequence's last byte.
+        /// The decoder is inside a sequence, which began with `ESC [` or `ESC O`.
         case sequence
-        /// Inside a character of several bytes.
+        /// The decoder is inside a character of several bytes, whose first bytes are given.
         case character([UInt8], isIgnored: Bool)
     }
 
     private var state = State.start
 
-    /// Whether the last byte was Esc. Only a pause after it shows that the Esc key itself was pressed.
+    /// Whether the last byte was Esc. Only a pause after this byte shows that the Esc key itself was pressed.
     var awaitsEscape: Bool { if case .escape = state { true } else { false } }
 
-    /// Completes the Esc key after a pause.
+    /// Completes the Esc key after a pause, and returns it.
     mutating func endEscape() -> Key {
         state = .start
         return .cancel
     }
 
-    /// Returns the key that a byte completes, or nil if there is none or it has no meaning here.
+    /// Returns the key that the byte completes. Returns nil if the key is incomplete or has no meaning in a list.
     mutating func take(_ byte: UInt8) -> Key? {
         let former = state
         state = .start
@@ -47,7 +47,7 @@ struct KeyDecoder {
             switch byte {
             case UInt8(ascii: "A"): return .up
             case UInt8(ascii: "B"): return .down
-            // These are parameters, and the second bracket of the Linux console's function keys.
+            // These bytes are parameters, or the second bracket in the sequences of the Linux console's function keys.
             case 0x20...0x3F, UInt8(ascii: "["): state = .sequence
             default: break
             }
@@ -73,7 +73,7 @@ struct KeyDecoder {
         return nil
     }
 
-    /// Adds a byte to a character, and returns the character once it is complete. Ignores invalid UTF-8.
+    /// Adds a byte to a character, and returns the character when it is complete. Ignores invalid UTF-8.
     private mutating func takeCharacter(_ former: [UInt8], _ byte: UInt8, _ isIgnored: Bool) -> Key? {
         guard byte & 0xC0 == 0x80 else { return startKey(byte) }
         let bytes = former + [byte]

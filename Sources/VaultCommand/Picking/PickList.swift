@@ -1,20 +1,20 @@
-/// A list of names from which a user chooses one by typing parts of it. It does not depend on a terminal.
+/// A list of names, from which a user chooses one by typing parts of it. The list can be tested without a terminal.
 struct PickList {
     struct Candidate {
         let name: String
         let note: String
-        /// The name and the other searched texts, in the form in which they are compared.
+        /// The name and the attribute values, in the form in which ``FuzzyMatch`` compares them.
         fileprivate let searched: [[Unicode.Scalar]]
 
-        /// - Parameter attributes: values that are also shown and searched.
+        /// - Parameter attributes: attribute values, which are shown and searched like the name.
         init(name: String, attributes: [String] = []) {
             self.name = name
             note = attributes.joined(separator: "  ").onOneLine
             searched = ([name] + attributes).map(FuzzyMatch.characters)
         }
 
-        /// Returns the score of a query, or nil if a word matches neither the name nor an attribute. Matches of the
-        /// name score higher.
+        /// Returns the candidate's score for the words of a query, or nil if a word matches neither the name nor an
+        /// attribute. A match in an attribute counts half.
         fileprivate func score(_ words: [[Unicode.Scalar]]) -> Int? {
             var sum = 0
             for word in words {
@@ -37,7 +37,7 @@ struct PickList {
 
     private let candidates: [Candidate]
     private(set) var query = ""
-    /// The indices of the matching candidates, best match first.
+    /// The indices of the matching candidates, beginning with the best match.
     private var matches: [Int]
     private var selected = 0
 
@@ -64,7 +64,7 @@ struct PickList {
         return .goesOn
     }
 
-    /// Searches the candidates. A longer query matches only a part of what the shorter one matched.
+    /// Searches the candidates. If the query has grown, it is enough to search the candidates that matched before.
     private mutating func search(_ query: String, within searched: [Int]? = nil) {
         self.query = query
         selected = 0
@@ -77,7 +77,7 @@ struct PickList {
         for index in searched ?? Array(candidates.indices) {
             if let score = candidates[index].score(words) { scored.append((index, score)) }
         }
-        // If scores are equal, the shorter name comes first, since the query covers more of it.
+        // If two scores are equal, the shorter name comes first, since the query covers more of this name.
         scored.sort { left, right in
             let sizes = (candidates[left.index].name.utf8.count, candidates[right.index].name.utf8.count)
             return (-left.score, sizes.0, left.index) < (-right.score, sizes.1, right.index)
@@ -85,9 +85,9 @@ struct PickList {
         matches = scored.map(\.index)
     }
 
-    /// Returns the line with the query, the cursor's column in it, and the page of names with the selected one.
+    /// Returns the line with the query, the cursor's column in this line, and the page of names with the selected one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
-        // The last column stays empty, because terminals differ in the cursor's position after a character there.
+        // The last column stays empty, because terminals differ in where they leave the cursor after that column.
         let width = max(columns - 1, 1)
         let prompt = PickList.prompt.columns * 2 > width ? "" : PickList.prompt
         let line = prompt + query.endFitted(to: width - prompt.columns)

@@ -3,13 +3,13 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The choice of a name in another program, such as fzf, rofi or dmenu.
+/// Lets the user choose a name in another program, such as fzf, rofi or dmenu.
 enum ProgramPicker {
-    /// Passes the names to the program, one per line, and returns the chosen line.
+    /// Passes the names to the program `line`, one per line, and returns the line that the program prints.
     ///
-    /// - Throws: ``CommandError`` (refused) if the user chooses none, or if the program fails.
+    /// - Throws: ``CommandError`` (refused) if the user chooses no name, or if the program fails.
     static func choose(from names: [String], with line: String) throws -> String {
-        // rofi reads names only in this mode.
+        // rofi reads names from standard input only in its dmenu mode.
         let line = line == "rofi" ? "rofi -dmenu -i -p vault" : line
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         if terminal.number >= 0 { TerminalTurn.pass(at: terminal.number) }
@@ -37,7 +37,7 @@ enum ProgramPicker {
         return name
     }
 
-    /// Writes the names on a separate thread, because the program may write before it has read all of them.
+    /// Writes the names on a separate thread, because the program may print the choice before it has read all names.
     private static func write(_ names: [String], to descriptor: consuming FileDescriptor) throws {
         let number = dup(descriptor.number)
         do throws(SystemError) {

@@ -1,9 +1,9 @@
 import Glibc
 import Vault
 
-/// The choice of a name in a list below the cursor, which disappears afterwards.
+/// Lets the user choose a name in a list below the cursor. The list disappears afterwards.
 enum TerminalPicker {
-    /// - Throws: ``CommandError`` (refused) without a terminal, or if the user chooses none.
+    /// - Throws: ``CommandError`` (refused) if there is no terminal, or if the user chooses no name.
     static func choose(from candidates: [PickList.Candidate]) throws -> String {
         guard EscapeSequences.areObeyed else {
             throw CommandError.refused("This terminal cannot show a list (TERM is dumb). Use --with PROGRAM.")
@@ -15,7 +15,7 @@ enum TerminalPicker {
         var decoder = KeyDecoder()
         var isDrawn = false
         while true {
-            // A paste is drawn once, after its last byte.
+            // If the user pastes text, the list is drawn once, after the last byte.
             let pause: Int32 = isDrawn ? (decoder.awaitsEscape ? 50 : -1) : 0
             var key: KeyDecoder.Key?
             var byte: UInt8 = 0
@@ -36,7 +36,7 @@ enum TerminalPicker {
         }
     }
 
-    /// Draws the list over the previous one. The cursor stays in the first line.
+    /// Draws the list over the previous one. The cursor stays in the list's first line.
     private static func draw(_ list: PickList, on terminal: Int32) {
         var size = winsize()
         let isKnown = ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The terminal modes before a prompt, stored in two of their control characters that no terminal uses.
+/// The terminal modes before a prompt. During the prompt, two control characters that no terminal uses store them.
 enum ModesBeforePrompt {
-    /// The indices of these two characters, after the last one that has a meaning.
+    /// The indices of the two control characters, which are above all indices that have a meaning.
     private static let indices = (flags: 17, interrupt: 18)
-    /// The upper bits, which mark the lower bits as stored modes.
+    /// The upper bits of both characters, which show that the lower bits are stored modes.
     private static let sign: UInt8 = 0b1010_1000
     private static let flags: [(bit: UInt8, flag: tcflag_t)] = [
         (1, tcflag_t(ECHO)), (2, tcflag_t(ECHONL)), (4, tcflag_t(ICANON)),
@@ -19,8 +19,8 @@ enum ModesBeforePrompt {
         return modes
     }
 
-    /// Returns the stored modes, or nil if the modes are not those of a prompt. A program that has turned the echo on
-    /// again has kept the two characters, so the echo is checked too.
+    /// Returns the modes before the prompt, or nil if `modes` are not those of a prompt. The echo is checked too,
+    /// because another program may have turned it on and kept the two characters.
     static func of(_ modes: termios) -> termios? {
         let marks = withUnsafeBytes(of: modes.c_cc) { ($0[indices.flags], $0[indices.interrupt]) }
         guard marks.0 & 0xF8 == sign, modes.c_lflag & tcflag_t(ECHO | ICANON) == 0 else { return nil }

@@ -8,7 +8,7 @@ import Vault
 
 /// Other programs that a command runs, and their command lines.
 enum OtherProgram {
-    /// Runs a program, which writes its own errors to standard error, and returns the line that it prints.
+    /// Runs a program and returns the line that it prints. The program's standard error is that of this process.
     static func run(_ words: [String]) throws(CommandError) -> String {
         do throws(LogError) {
             let output = try ChildProcess.output(of: words.first ?? "", words, input: .inherited) {
@@ -22,7 +22,7 @@ enum OtherProgram {
         }
     }
 
-    /// Reports a wait to the user. Scripts get no report, since they cannot react to it.
+    /// Tells a user at a terminal what to wait for. Scripts get no message, since they cannot react to it.
     static func reportWaiting(_ text: String) {
         guard isatty(STDERR_FILENO) == 1 else { return }
         SystemCall.writeAll("vault: \(text.forTerminal), or press Ctrl-C.\n", to: STDERR_FILENO)
@@ -36,8 +36,8 @@ enum OtherProgram {
         environmentVariable("PATH").flatMap { programPath(of: name, in: $0) }
     }
 
-    /// The word by which other programs start this one. It is the name in the PATH or, if that is missing or belongs to
-    /// another program such as HashiCorp's Vault, the path of the executable.
+    /// The command by which other programs start this one: its name if the PATH leads to it, otherwise the path of the
+    /// executable. The name may belong to another program, such as HashiCorp's Vault.
     static var ownWord: String {
         guard let own = vault_program_path().map({ absolutePath(String(cString: $0)) }) else { return "vault" }
         let name = ["vault", "svault"].first { name in path(of: name).map { isSameFile($0, own) } ?? false }
@@ -55,7 +55,7 @@ enum OtherProgram {
 
     static func line(_ words: [String]) -> String { words.map(\.shellWord).joined(separator: " ") }
 
-    /// Returns the path of a program's file, which is the value of the variable or `path` in the home folder.
+    /// Returns the value of the environment variable `name` or, if it is unset, `path` in the home folder.
     static func path(_ path: String, orIn name: String) throws(CommandError) -> String {
         if let path = environmentVariable(name) { return absolutePath(path) }
         guard let home = environmentVariable("HOME") else {

@@ -4,10 +4,10 @@ import Glibc
 import LinuxSystem
 
 enum ProcessState {
-    /// The state before ``harden()``, which is restored for other programs.
+    /// The process's state before ``harden()``. It is restored for the programs that this process starts.
     struct Former {
         var closedStreams: [Int32] = []
-        /// The signals among SIGPIPE and SIGXFSZ that would have ended the process, and are now ignored.
+        /// The signals among SIGPIPE and SIGXFSZ that would have ended the process. ``harden()`` ignores them.
         var endingSignals: [Int32] = []
         var ignoresChildren = false
         var fileModeMask: mode_t = 0o022
@@ -19,10 +19,10 @@ enum ProcessState {
 
     static var former: Former { held.withLock { $0 } }
 
-    /// Forbids core dumps and reads of this process's memory by the user's other programs, makes new files private, and
-    /// turns a closed pipe or an exceeded file size limit into an error, which would otherwise end the process
+    /// Forbids core dumps and reads of this process's memory by the user's other programs, and makes new files private.
+    /// A closed pipe or an exceeded file size limit becomes an error, because the signal would end the process
     /// silently. If the system refuses one of these measures, the tool continues, since they are a second line of
-    /// defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` reports that.
+    /// defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` warns if the memory can be read.
     ///
     /// - Returns: whether SIGPIPE was not ignored, so that a closed pipe would have ended the process.
     static func harden() -> Bool {
@@ -33,7 +33,7 @@ enum ProcessState {
         former.isDumpable = vault_forbid_reading() != 0
         former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
         for number in former.endingSignals { signal(number, SIG_IGN) }
-        // A process inherits an ignored SIGCHLD from its parent, but this one must notice when its children exit.
+        // The parent may have passed on an ignored SIGCHLD, but this process must notice when its children exit.
         former.ignoresChildren = isIgnored(SIGCHLD)
         if former.ignoresChildren { signal(SIGCHLD, SIG_DFL) }
         // With these handlers, an interrupted compaction leaves no temporary file behind.
@@ -43,8 +43,8 @@ enum ProcessState {
         return former.endingSignals.contains(SIGPIPE)
     }
 
-    /// Restores the process's state for the program that replaces it. The kernel itself makes a new program's memory
-    /// readable again, and resets signals with a handler to their default action.
+    /// Restores the state before ``harden()`` for the program that replaces this process. The kernel itself makes a new
+    /// program's memory readable again, and resets handled signals to their default action.
     static func restore() {
         let former = former
         vault_permit_core_dumps(0)
@@ -65,7 +65,7 @@ enum ProcessState {
         return body()
     }
 
-    /// Returns whether the process ignores the signal, as with `nohup`.
+    /// Returns whether the process ignores the signal `number`, for example because of `nohup`.
     static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         return sigaction(number, nil, &action) == 0
@@ -73,15 +73,15 @@ enum ProcessState {
                 == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Returns whether this process is in the foreground of a terminal, or the terminal is not its controlling one.
+    /// Returns whether this process is in the terminal's foreground. Also true if it is not the controlling terminal.
     static func isInFront(at terminal: Int32) -> Bool {
         let group = tcgetpgrp(terminal)
         return group < 0 || group == getpgrp()
     }
 
-    /// Opens /dev/null in place of closed standard streams. Otherwise the vault file could get such a descriptor, and
-    /// output would be written into it. The streams are opened in the wrong direction, so that reads and writes fail as
-    /// before.
+    /// Opens /dev/null in place of closed standard streams. Otherwise, the vault file could get the descriptor of such
+    /// a stream, and output would be written into the vault. The streams are opened in the wrong direction, so that
+    /// reads and writes fail as before.
     ///
     /// - Returns: the numbers of the closed streams.
     private static func occupyStandardDescriptors() -> [Int32] {
@@ -92,7 +92,7 @@ enum ProcessState {
 }
 
 enum SystemCall {
-    /// Repeats a call that was interrupted by a signal. The message for a failure begins with `problem`.
+    /// Repeats a system call that a signal has interrupted. If the call fails, the error message begins with `problem`.
     static func retrying<Result: SignedInteger>(
         _ problem: @autoclosure () -> String, _ call: () -> Result
     ) throws(CommandError) -> Result {
@@ -104,12 +104,12 @@ enum SystemCall {
         }
     }
 
-    /// Writes a text. Failures are ignored.
+    /// Writes a text. Ignores failures.
     static func writeAll(_ text: String, to descriptor: Int32) {
         _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
-    /// Writes all bytes, in as few calls as possible. Returns 0 or the error number.
+    /// Writes all bytes, in as few calls as possible. Returns 0 or the number of the error.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -118,7 +118,7 @@ enum SystemCall {
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno == EAGAIN {
-                // The pipe is nonblocking, so this waits for the reader instead of losing the rest.
+                // If the pipe is nonblocking and full, this waits for the reader. Otherwise the rest would be lost.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else if errno != EINTR {

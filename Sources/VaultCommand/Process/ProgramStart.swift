@@ -3,13 +3,13 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Another program that gets secrets in its environment, in files in memory, or as its standard input.
+/// A program to start with secrets, which it gets in its environment, in files in memory, or as its standard input.
 ///
 /// Its command line consists of this process's last arguments, byte for byte.
 struct ProgramStart: ~Copyable {
-    /// Each additional variable, as `NAME=VALUE` and a zero byte.
+    /// The additional environment variables, each as `NAME=VALUE` and a zero byte.
     private let variables: SecretBytes
-    /// The descriptor that becomes the program's standard input, or nil for this process's standard input.
+    /// The descriptor that becomes the program's standard input. If nil, the program gets this process's own.
     private let input: Int32?
     private let firstWord: Int32
 
@@ -23,14 +23,14 @@ struct ProgramStart: ~Copyable {
         firstWord = all - Int32(clamping: count)
     }
 
-    /// Replaces this process by the program, which keeps the process number, the terminal and the open streams. The
-    /// kernel frees this process's memory with the secrets.
+    /// Replaces this process with the program, which keeps the process number, the terminal and the open streams. The
+    /// kernel frees this process's memory, including the secrets.
     ///
-    /// - Throws: always, because it returns only if the program cannot be started.
+    /// - Throws: always, because this method returns only if the program cannot be started.
     consuming func replaceThisProcess() throws(CommandError) -> Never {
         let error = withVariables {
             ProcessState.restore()
-            // This comes after the restore, which may have closed standard input.
+            // This must follow `restore()`, which may have closed standard input.
             if let input, dup2(input, STDIN_FILENO) < 0 { return errno }
             return vault_execute(firstWord)
         }
@@ -41,12 +41,12 @@ struct ProgramStart: ~Copyable {
         case descriptor(Int32)
         /// The child's controlling terminal.
         case terminal
-        /// The stream of this process, if it was open at the start.
+        /// This process's own stream, if it was open when this process started.
         case same
     }
 
-    /// Starts the program as a child, which does not outlive this process. Otherwise, after SIGKILL to this process,
-    /// the child would keep running with the secrets, and its output would be lost.
+    /// Starts the program as a child, which the kernel kills if this process ends. Otherwise, if SIGKILL ended this
+    /// process, the child would keep running with the secrets, and its output would be lost.
     ///
     /// - Parameters:
     ///   - terminal: the path of a terminal, which becomes the controlling terminal of a new session.
@@ -70,7 +70,7 @@ struct ProgramStart: ~Copyable {
         return process
     }
 
-    /// Returns the number by which the C code identifies a stream.
+    /// Returns the number by which the C code identifies `stream`.
     private static func number(_ index: Int, _ stream: Stream) -> Int32 {
         switch stream {
         case .descriptor(let descriptor): descriptor
@@ -91,7 +91,7 @@ struct ProgramStart: ~Copyable {
         }
     }
 
-    /// Returns the error for a program that could not be started. The exit codes are those of env(1).
+    /// Returns the error for a program that could not be started. Its exit code is the one that env(1) uses.
     private func failure(_ number: Int32) -> CommandError {
         let name = vault_argument(firstWord).map { String(cString: $0) } ?? ""
         if number == ENOENT {

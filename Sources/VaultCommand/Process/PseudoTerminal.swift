@@ -4,17 +4,17 @@ import LinuxSystem
 
 /// A terminal for a child process, which this process connects to the user's own terminal.
 final class PseudoTerminal {
-    /// The outer end. Reads return the child's output, and writes are the child's input.
+    /// The end that this process holds. Reads return the child's output, and writes are the child's input.
     let outer: FileDescriptor
-    /// The path at which the child opens the terminal.
+    /// The path at which the child opens its end of the terminal.
     let path: String
     private let isRaw: Bool
-    /// The modes that this process set last.
+    /// The modes that this process last set on the child's terminal.
     private var given = termios()
 
     /// Opens a terminal with the modes and the size of the user's terminal.
     ///
-    /// - Parameter isRaw: whether the user's terminal will be raw. Otherwise the user's terminal converts newlines.
+    /// - Parameter isRaw: whether the user's terminal will be in raw mode. If not, it converts newlines.
     init(like descriptor: Int32, isRaw: Bool) throws(CommandError) {
         var name = [CChar](repeating: 0, count: 128)
         let number = try SystemCall.retrying("No terminal could be opened for the program") {
@@ -28,8 +28,8 @@ final class PseudoTerminal {
         takeSize(of: descriptor)
     }
 
-    /// Adopts the modes of the user's terminal again, unless the child has changed those of its own. Before this
-    /// process came to the foreground, the user's terminal had the modes of a shell's prompt.
+    /// Copies the modes of the user's terminal again, unless the child has changed the modes of its own terminal.
+    /// Before this process came to the foreground, the user's terminal had the modes of a shell's prompt.
     func take(_ modes: termios) {
         var found = termios()
         if tcgetattr(outer.number, &found) == 0, found.isLike(given) { give(modes) }
@@ -39,7 +39,7 @@ final class PseudoTerminal {
         var modes = modes
         if !isRaw { modes.c_oflag &= ~tcflag_t(OPOST) }
         tcsetattr(outer.number, TCSANOW, &modes)
-        // The kernel may ignore some of the modes, so the actual ones are read back.
+        // The kernel may ignore some of the modes, so the modes in effect are read back.
         tcgetattr(outer.number, &given)
     }
 

@@ -3,17 +3,17 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A program that runs as a child, with secrets hidden in its output. This process passes signals on to the child, and
-/// ends with the child's exit status. If this process is killed, so is the child.
+/// A program that runs as a child, with secrets replaced in its output. This process passes signals on to the child,
+/// and ends with the child's exit status. If this process is killed, the kernel kills the child.
 ///
-/// If standard output or standard error is a terminal, the child gets another terminal instead, in a session of its
-/// own. Otherwise the child stays in this process's group, and the terminal's signals reach both.
+/// If standard output or standard error is a terminal, the child gets a terminal of its own in a new session. Otherwise
+/// the child stays in this process's group, and the terminal's signals reach both processes.
 struct RedactedRun: ~Copyable {
-    /// The time in milliseconds after which a few bytes are shown that may be the beginning of a secret. After the
-    /// program has ended, this is also the time to wait for more output.
+    /// The time in milliseconds for which a few bytes are held back because a secret may begin with them. After the
+    /// program has ended, this process waits as long for more output.
     private static let pause: Int32 = 50
-    /// The interval, in milliseconds, at which this process checks whether it has come to the foreground, because no
-    /// signal reports that.
+    /// The interval, in milliseconds, at which this process checks whether it is in the foreground, which no signal
+    /// reports.
     private static let glance: Int32 = 100
 
     private let signals: AwaitedSignals
@@ -21,9 +21,9 @@ struct RedactedRun: ~Copyable {
     private let outputs: [Relay]
     private let input: Relay?
     private let terminal: PseudoTerminal?
-    /// The stream that shows the output on the child's terminal.
+    /// The stream to which the output on the child's terminal is written.
     private let screen: Int32
-    /// The user's terminal, if the child reads its keys.
+    /// The user's terminal, if the child gets the keys that are typed there.
     private let keyboard: RawTerminal?
 
     static func end(
@@ -54,7 +54,7 @@ struct RedactedRun: ~Copyable {
         input = keyboard.flatMap { keyboard in terminal.map { Relay(keysOf: keyboard, to: $0.outer.number) } }
     }
 
-    /// Opens a pipe for one of the child's streams. Adds the child's end to `ends`.
+    /// Opens a pipe for one of the child's streams, and adds the child's end of the pipe to `ends`.
     private static func pipe(
         to stream: Int32, _ patterns: [Redactor.Pattern], _ outputs: inout [Relay], _ ends: inout [Int32]
     ) throws(CommandError) -> ProgramStart.Stream {
@@ -83,11 +83,11 @@ struct RedactedRun: ~Copyable {
                 poll(&polled, nfds_t(polled.count), patience)
             }
             if ready == 0 {
-                // Another process that the program has started may keep the streams open.
+                // The streams may stay open because the program has started another process that keeps running.
                 if isWaitingForMore { break }
                 let holding = outputs.filter(\.holdsLittle)
                 for output in holding { output.flush() }
-                // Output from before the stop is shown before this process stops too.
+                // This process stops only after it has shown the output from before the child stopped.
                 if isStopping, holding.isEmpty {
                     isStopping = false
                     stop()
@@ -100,15 +100,15 @@ struct RedactedRun: ~Copyable {
             }
         }
         for output in outputs { output.finish() }
-        // EPIPE and EIO are not failures, since a missing reader or terminal ends the program as usual.
+        // EPIPE and EIO are not failures. If a reader or terminal has gone away, the program ends as usual.
         let failure = outputs.compactMap(\.failure).first { $0 != EPIPE && $0 != EIO }
         if let failure { throw CommandError.unwritableOutput(failure) }
         return exit ?? .unseen
     }
 
-    /// Passes on a signal, or handles a change of the child's state. Returns the child's exit if it has ended.
+    /// Takes a signal, and passes it on or handles a change of the child's state. Returns the exit of an ended child.
     ///
-    /// - Parameter isStopping: set to whether the child has stopped, so that this process has to stop.
+    /// - Parameter isStopping: set to whether the child has stopped. If so, this process has to stop as well.
     private func takeSignal(_ isStopping: inout Bool) -> ChildProcess.Exit? {
         guard let signal = signals.next() else { return nil }
         if signal.number == SIGCHLD {
@@ -126,27 +126,27 @@ struct RedactedRun: ~Copyable {
     }
 
     private func pass(on signal: vault_signal) {
-        // This process or the child caused such a signal, for instance SIGPIPE by a write to a closed pipe.
+        // A signal that this process or the child caused is not passed on, for example SIGPIPE for a closed pipe.
         guard signal.is_of_child == 0, signal.sender != getpid() else { return }
         var number = signal.number
         let isTerminals = signal.is_from_kernel != 0 && SignalSet.ofTerminal.contains(number)
         guard let terminal else {
-            // The kernel has also sent the terminal's signals to the child, which is in the same group.
+            // If the child is in this process's group, the kernel has sent it the terminal's signals too.
             if !isTerminals { kill(child, number) }
             return
         }
         if number == SIGWINCH {
             terminal.takeSize(of: screen)
-            // Setting the size of the child's terminal makes the kernel signal the child.
+            // The kernel signals a change of the size to the child, so the terminal's own signal is not passed on.
             if isTerminals { return }
         }
-        // The kernel ignores an unhandled stop signal in the child's session, where no process could continue the
-        // child. SIGSTOP stops it instead.
+        // No process in the child's session could continue the child, so the kernel ignores stop signals that the child
+        // does not handle. SIGSTOP stops the child anyway.
         if SignalSet.stopping.contains(number), handlesOrIgnores(number, process: child) != true { number = SIGSTOP }
         kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
 
-    /// Stops this process like the child, so that its parent sees the same state.
+    /// Stops this process when the child has stopped, so that the parent process sees the same state.
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)
@@ -154,7 +154,7 @@ struct RedactedRun: ~Copyable {
         terminal?.takeSize(of: screen)
     }
 
-    /// Reads the user's keys only in the foreground, so that a background job runs as the program alone would.
+    /// Reads the user's keys only in the foreground, so that a background job behaves like the program itself.
     private func followTerminal() {
         guard case .taken(let modes)? = keyboard?.follow(interruptedBy: signals.descriptor) else { return }
         if let modes { terminal?.take(modes) }
@@ -162,11 +162,11 @@ struct RedactedRun: ~Copyable {
     }
 }
 
-/// All signals that can be read instead of delivered. They are passed on to the child, or report its state. Signals
-/// that this process ignores are included, because the child may not ignore them.
+/// All signals that can be read instead of delivered. They are passed on to the child, or report its state. They
+/// include signals that this process ignores, because the child may not ignore them.
 private struct AwaitedSignals: ~Copyable {
     private let pending: FileDescriptor
-    /// The signals that were blocked before.
+    /// The signals that were blocked before this value was created.
     let former: SignalSet
 
     init() throws(CommandError) {
@@ -179,14 +179,14 @@ private struct AwaitedSignals: ~Copyable {
     /// A descriptor that is readable when a signal is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Consumes a pending signal and returns it, or nil if there is none.
+    /// Consumes and returns a pending signal, or returns nil if there is none.
     func next() -> vault_signal? {
         var signal = vault_signal()
         return vault_next_signal(pending.number, &signal) == 0 ? signal : nil
     }
 
-    /// Lets job control stop this process if `body` uses a terminal that other programs control. If those signals were
-    /// blocked, `body` would fail, or change the terminal while the other programs use it.
+    /// Runs `body`. If other programs control `terminal`, SIGTTIN and SIGTTOU are unblocked, so that job control stops
+    /// this process when `body` uses the terminal. Otherwise `body` would fail or disturb those programs.
     func withJobControl<Result>(at terminal: Int32?, _ body: () -> Result) -> Result {
         guard let terminal, !ProcessState.isInFront(at: terminal) else { return body() }
         let signals = SignalSet([SIGTTIN, SIGTTOU])
@@ -197,7 +197,7 @@ private struct AwaitedSignals: ~Copyable {
 }
 
 extension ChildProcess.Exit {
-    /// Ends this process with the same status or signal.
+    /// Ends this process with this exit status or signal.
     func endThisProcess() -> Never {
         switch self {
         case .status(let status): exit(status)
@@ -206,7 +206,7 @@ extension ChildProcess.Exit {
             Glibc.signal(number, SIG_DFL)
             SignalSet([number]).unblock()
             raise(number)
-            // The first process of a container survives the default action of a signal.
+            // Execution continues here in the first process of a container, which survives a signal's default action.
             exit(128 + number)
         }
     }

@@ -2,25 +2,25 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A relay of bytes from one descriptor to another, with secrets replaced. It never blocks, because it makes a call
-/// only when `poll` reports that the call can succeed. It writes everything it has read before it reads more.
+/// A relay of bytes from one descriptor to another, with secrets replaced. It never blocks, because it reads or writes
+/// only when `poll` reports that the call can succeed. It writes all bytes that it has read before it reads more.
 final class Relay {
-    /// The maximum size of a read in bytes. A pipe that is ready for writing accepts that much.
+    /// The maximum size of a read in bytes. A pipe that `poll` reports as writable accepts this many bytes.
     private static let pieceSize = 4_096
 
     private let source: Int32
     private let target: Int32
-    /// The source, if this object owns it.
+    /// The source, if it is a pipe. This object then owns it.
     private var pipe: FileDescriptor?
     /// The source, if it is the user's terminal.
     private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
     private(set) var hasEnded = false
-    /// The error that stopped writes to the target; nil as long as they succeed.
+    /// The error that stopped writes to the target; nil if there was none.
     private(set) var failure: Int32?
 
-    /// Relays from the end of a pipe. If writing to the target fails, the pipe is closed, and its writer notices.
+    /// Relays from the reading end of a pipe. If a write to the target fails, closes this end, so the writer notices.
     init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
         source = pipe.number
         self.target = target
@@ -34,7 +34,7 @@ final class Relay {
         redactor = Redactor(patterns)
     }
 
-    /// Relays typed input while this process controls the terminal.
+    /// Relays the keys that the user types while this process controls the terminal.
     init(keysOf keyboard: RawTerminal, to target: Int32) {
         source = keyboard.keys
         self.target = target
@@ -50,21 +50,21 @@ final class Relay {
     var isIdle: Bool { pending.isEmpty }
     var holdsLittle: Bool { redactor.holdsLittle }
 
-    /// Reads or writes once, when ``interest`` is ready.
+    /// Reads or writes once. Call it when ``interest`` is ready.
     ///
-    /// - Parameter buffer: a buffer for reads.
+    /// - Parameter buffer: the buffer into which bytes are read.
     func proceed(_ buffer: inout SecretBytes) {
         if pending.isEmpty { receive(&buffer) } else { send() }
     }
 
     private func receive(_ buffer: inout SecretBytes) {
-        // In the background, the input belongs to the shell, not to the program.
+        // If this process is in the background, typed keys are for the shell.
         if let keyboard, !keyboard.isInFront { return }
         let count = buffer.withUnsafeMutableBytes { read(source, $0.baseAddress, min($0.count, Relay.pieceSize)) }
         if count < 0, errno == EINTR || errno == EAGAIN { return }
         // A shell may have taken the terminal since the check. The read then fails, because SIGTTIN is blocked.
         if count < 0, let keyboard, !keyboard.isInFront { return }
-        // Reading a terminal that no program has open any longer fails with EIO.
+        // A read from a terminal that no program has open any longer fails with EIO.
         guard count > 0 else {
             redactor.finish(into: &pending)
             hasEnded = true
@@ -74,7 +74,7 @@ final class Relay {
         if failure != nil { pending = [] }
     }
 
-    /// Queues the bytes that are held back for writing, although more may follow.
+    /// Queues the bytes that the redactor holds back, although they may be the start of a secret.
     func flush() { redactor.flush(into: &pending) }
 
     private func send() {
@@ -94,7 +94,7 @@ final class Relay {
         hasEnded = true
     }
 
-    /// Writes all remaining bytes, and waits for that.
+    /// Writes all remaining bytes. Blocks until they are written.
     func finish() {
         redactor.finish(into: &pending)
         while !pending.isEmpty {

@@ -4,23 +4,23 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A folder in memory for one secret file. At the end of this value's lifetime it is wiped, with all files that other
-/// programs have created in it, such as an editor's backup. Signals that would end the process take effect afterwards.
+/// A folder in memory for one secret file. At the end of this value's lifetime, it is wiped, including files that other
+/// programs have created in it, such as an editor's backup. Until then, signals that would end the process are held.
 ///
-/// SIGKILL leaves the folder behind. It is locked as long as this process or its editor runs, so that a later process
-/// can identify leftovers; see ``removeLeftovers()``. A nameless file, by memfd_create(2), would disappear with its
-/// processes. But then an editor that replaces the file could not save, and vim would put its swap file into /var/tmp.
+/// SIGKILL leaves the folder behind. This process and its editor lock it while they run, so that a later process can
+/// identify leftovers; see ``removeLeftovers()``. A nameless file, by memfd_create(2), would vanish with its processes.
+/// But then an editor that replaces the file could not save, and vim would put a swap file into /var/tmp.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals
     private let folder: Folder
-    /// The file as it was created. An editor may have replaced it.
+    /// The file that this process created. An editor may have replaced it with a new file.
     private let original: FileDescriptor
     private var isKept = false
 
     /// - Throws: ``CommandError`` with the exit code 8 if there is no file system in memory.
     static func create(containing secret: borrowing SecretBytes) throws -> ScratchFolder {
-        // The shell and the editor stop and continue together with this process.
+        // These signals stay unblocked, so that the shell and the editor stop and continue together with this process.
         let exceptions = [SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH]
         let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be blocked")
         let folder = try newFolder()
@@ -40,7 +40,7 @@ struct ScratchFolder: ~Copyable {
         vault_wipe_folder(folder.path)
     }
 
-    /// Prevents programs that are started later from inheriting the folder's lock.
+    /// Prevents programs that this process starts from now on from inheriting the folder's lock.
     func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
 
     var hasText: Bool {
@@ -48,8 +48,8 @@ struct ScratchFolder: ~Copyable {
         return lstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
     }
 
-    /// Keeps the text for the user, who would otherwise lose it, and returns its path. Renames the folder, to
-    /// distinguish it from those that killed processes leave behind.
+    /// Keeps the text, so that the user does not lose it, and returns its path. Renames the folder, to distinguish it
+    /// from the folders that killed processes leave behind.
     ///
     /// - Parameter size: the size of the text, without a newline that the editor added; nil if it is unknown.
     consuming func keep(_ size: Int? = nil) -> String {
@@ -69,7 +69,7 @@ struct ScratchFolder: ~Copyable {
         let path: String
         let lock: FileDescriptor
 
-        /// Returns nil if another process has the lock, or if others can use the folder.
+        /// Returns nil if another process has locked the folder, or if other users can access it.
         init?(locking path: String) {
             self.path = path
             lock = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
@@ -82,8 +82,8 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The session's folder in memory, or nil if there is none or if others can write to it. With a user's environment,
-    /// root would find that user's folder, and the user could replace root's files there.
+    /// The session's folder in memory, or nil if there is none or other users can write to it. In an environment taken
+    /// over from a user, root would find this user's folder, where the user could replace root's files.
     static var runtimeFolder: String? {
         let files = PosixFileSystem()
         guard let path = environmentVariable("XDG_RUNTIME_DIR"), path.isAbsolutePath,
@@ -95,12 +95,12 @@ struct ScratchFolder: ~Copyable {
 
     private static var roots: [String] { [runtimeFolder, "/dev/shm"].compactMap(\.self) }
 
-    /// Returns a new folder of mode 0700. An editor that outlives this process keeps its lock.
+    /// Returns a new, locked folder of mode 0700. If an editor outlives this process, the editor keeps the lock.
     private static func newFolder() throws -> Folder {
         let files = PosixFileSystem()
         for root in roots {
             guard let parent = try? files.open(root, .folder), files.volume(of: parent).isInMemory else { continue }
-            // Before a new folder is locked, another process may remove it as a leftover.
+            // Another process may remove the new folder as a leftover before it is locked. Creation is then repeated.
             for _ in 0..<10 {
                 let path = "\(root)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
                 guard mkdir(path, 0o700) == 0 else { break }
@@ -116,7 +116,7 @@ struct ScratchFolder: ~Copyable {
 
     // MARK: Leftovers
 
-    /// Wipes this user's folders whose processes were killed. Returns their number.
+    /// Wipes the folders of this user's killed processes. Returns the number of these folders.
     static func removeLeftovers() -> Int {
         folders(named: usedName).count { path in
             guard let folder = Folder(locking: path) else { return false }
@@ -124,7 +124,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The number of texts that are being edited. Other processes have locked their folders.
+    /// The number of texts that are being edited, which is the number of folders that other processes have locked.
     static var openCount: Int {
         folders(named: usedName).count { path in
             let folder = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
@@ -134,7 +134,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The folders with texts that could not be stored.
+    /// The folders with edited texts that could not be stored in a vault.
     static var kept: [String] {
         folders(named: keptName).filter { path in
             var status = stat()

@@ -4,12 +4,12 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// The same command, linked with the code for vaults in databases. `vault` itself has no network code.
+/// `vault-shared`, the same command linked with the code for vaults in databases. `vault` has no network code.
 enum SharedProgram {
     private static let name = "vault-shared"
 
-    /// Replaces this process by that program, with the same arguments, if the vault is in a database. Must be called
-    /// before standard input is read.
+    /// Replaces this process with `vault-shared` and the same arguments if the vault is in a database. Call this before
+    /// standard input is read.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard invocation.databases == nil else { return }
         guard
@@ -24,7 +24,7 @@ enum SharedProgram {
         throw .system("Cannot start \(path)", vault_execute_instead(path))
     }
 
-    /// The path next to this executable or, if the program is not there, in the PATH.
+    /// The path of `vault-shared`, next to this executable or, if it is not there, in the PATH.
     private static var path: String? {
         let own = vault_program_path().map { resolvedPath(String(cString: $0)) }
         let beside = own.map { "\($0.parentFolder)/\(name)" }
@@ -48,7 +48,7 @@ struct Pipe: ~Copyable {
 /// Closes a descriptor by ending its lifetime.
 func discard(_ descriptor: consuming FileDescriptor) {}
 
-/// Returns a variable of the environment; nil if it is unset or empty.
+/// Returns the value of an environment variable, or nil if it is unset or empty.
 func environmentVariable(_ name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
     return value

@@ -2,24 +2,23 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// A set of signals by number, including the two that glibc reserves for itself and leaves out of its own sets.
+/// A set of signals by number. It can contain the two that glibc reserves for itself and omits from its own sets.
 struct SignalSet {
     /// Signal N is the bit N - 1.
     private(set) var bits: UInt64 = 0
 
-    /// The signals that a program can handle: all but SIGKILL and SIGSTOP, and the processor's signals for faults of
-    /// the program itself, which must not be delayed.
+    /// The signals whose delivery can be delayed. SIGKILL and SIGSTOP cannot be handled, and the processor's signals
+    /// for faults of the program itself must not be delayed.
     static let catchable = SignalSet(
         (1...64).filter { number in
             ![SIGKILL, SIGSTOP].contains(number)
                 && ![SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS].contains(number)
         })
 
-    /// The signals that the kernel sends to all processes of a terminal's foreground job, or to all of a background
-    /// job.
+    /// The signals that the kernel sends to every process of a terminal's foreground or background job.
     static let ofTerminal = SignalSet([SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH])
 
-    /// The signals that stop a program, unless it handles them.
+    /// The signals that stop a program if it does not handle them.
     static let stopping = SignalSet([SIGTSTP, SIGTTIN, SIGTTOU])
 
     init(bits: UInt64) { self.bits = bits }
@@ -29,28 +28,28 @@ struct SignalSet {
     var numbers: [Int32] { (1...64).filter(contains) }
     func contains(_ number: Int32) -> Bool { bits >> UInt64(number - 1) & 1 == 1 }
 
-    /// Blocks these signals in addition to the blocked ones. Returns the set that was blocked before.
+    /// Blocks this set's signals in addition to the blocked ones. Returns the set that was blocked before.
     @discardableResult func block() -> SignalSet { SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits)) }
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 
     func blockExactly() { _ = vault_change_blocked_signals(SIG_SETMASK, bits) }
 }
 
-/// Signals that are blocked until they are released, so that terminals are restored and secrets wiped first.
+/// Signals that stay blocked until they are released, so that terminals are restored and secrets are wiped first.
 ///
-/// They are blocked only in the calling thread, so no other thread of the process may receive signals.
+/// Only the calling thread blocks them, so no other thread of the process may receive signals.
 struct HeldSignals: ~Copyable {
     private let pending: FileDescriptor
     private let signals: SignalSet
     private let former: SignalSet
 
-    /// A descriptor that is readable while one of the signals is pending.
+    /// A descriptor that is readable while one of the held signals is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Blocks all signals, except those for faults of the process itself and those that it ignores.
+    /// Blocks all signals except `exceptions`, signals for faults of the process, and signals that it ignores.
     ///
     /// - Parameters:
-    ///   - exceptions: signals that take effect as before.
+    ///   - exceptions: the signals that take effect as before.
     ///   - problem: the beginning of the error message.
     init(besides exceptions: [Int32], problem: String) throws(CommandError) {
         signals = SignalSet(
@@ -66,7 +65,7 @@ struct HeldSignals: ~Copyable {
     func hold() { signals.block() }
     func release() { former.blockExactly() }
 
-    /// Waits for one of the signals, consumes it without an effect, and returns its number.
+    /// Waits for a held signal, consumes it, and returns its number. The signal has no effect.
     func take() -> Int32 {
         var signal = vault_signal()
         while vault_next_signal(pending.number, &signal) != 0 {}

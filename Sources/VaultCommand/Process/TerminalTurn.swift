@@ -1,12 +1,12 @@
 import Glibc
 import LinuxSystem
 
-/// A process's turn to show a prompt at a terminal. Only one process has it at a time, and only that process reads and
-/// changes the terminal's modes.
+/// A process's turn to show a prompt at a terminal. Only one process has the turn at a time, and only that process
+/// reads and changes the terminal's modes.
 ///
 /// The turn is a lock on the terminal's device, which the kernel releases when the process exits. If other processes
 /// wait at the end of a turn, the echo stays off for them, so that input typed too early is not shown. While the echo
-/// is off, the terminal's modes contain the earlier modes, so that the next process can restore them if one was killed.
+/// is off, the terminal's modes also store the earlier modes. The next process can restore them if one was killed.
 final class TerminalTurn {
     enum Outcome {
         case taken
@@ -14,19 +14,19 @@ final class TerminalTurn {
         case interrupted
     }
 
-    /// The number of attempts after which the wait is reported to the user.
+    /// The number of attempts after which this process reports to the user that it is waiting.
     private static let attemptsUntilNotice = 100
     private static let pause: Int32 = 20
 
     private let terminal: Int32
     private let lock: TurnLock?
-    /// The terminal's modes without a prompt.
+    /// The terminal's modes while no prompt is shown.
     private(set) var modes = termios()
-    /// Whether this process had to wait for another one's turn.
+    /// Whether this process had to wait because another process had the turn.
     private(set) var hasWaited = false
     private(set) var isTaken = false
 
-    /// - Parameter terminal: a descriptor that stays open during this object's lifetime.
+    /// - Parameter terminal: a descriptor that must stay open during this object's lifetime.
     init(at terminal: Int32) {
         self.terminal = terminal
         lock = TerminalTurn.kept.withLock(\.lock) ?? TurnLock(of: terminal)
@@ -61,7 +61,7 @@ final class TerminalTurn {
         return .taken
     }
 
-    /// Sets the terminal's modes. The modes of a prompt contain the earlier ones.
+    /// Sets the modes for a prompt. If `prompt` turns the echo off, the earlier modes are stored in it.
     func set(_ prompt: termios, dropping isDropping: Bool) throws(CommandError) {
         let isHidden = prompt.c_lflag & tcflag_t(ECHO | ICANON) == 0
         var prompt = isHidden ? ModesBeforePrompt.mark(prompt, with: modes) : prompt
@@ -70,8 +70,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Ends the turn, and turns the echo on again unless other processes wait. Drops pending input, because the part of
-    /// a paste beyond the value must not reach the shell as a command.
+    /// Ends the turn, and turns the echo on again if no other process waits. By default, drops pending input, because
+    /// the rest of a paste that is longer than the value must not reach the shell as a command.
     func end(dropping isDropping: Bool = true) {
         guard isTaken else { return }
         isTaken = false
@@ -85,8 +85,8 @@ final class TerminalTurn {
         if isAwaited, !lock.isAwaited { restoreUnlessAwaited() }
     }
 
-    /// Waits until no prompt is shown at a terminal, and leaves the terminal's modes as without a prompt. If there was
-    /// no prompt, typed-ahead input is kept, because it is meant for the program that follows.
+    /// Waits until no prompt is shown at the terminal, and restores the modes from before the prompt. If no prompt was
+    /// shown, keeps input that was typed ahead, because it is meant for the program that follows.
     static func pass(at terminal: Int32, interruptedBy signals: Int32 = -1) {
         let turn = TerminalTurn(at: terminal)
         if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end(dropping: turn.hasWaited) }
@@ -94,7 +94,7 @@ final class TerminalTurn {
 
     private static let kept = Mutex<(isWanted: Bool, lock: TurnLock?)>((false, nil))
 
-    /// Runs a command whose effect makes the prompts of waiting processes unnecessary. After a prompt in `body`, those
+    /// Runs `body`, which may make the prompts of waiting processes unnecessary. After a prompt in `body`, the waiting
     /// processes get their turn only when `body` ends.
     static func untilEnd<Result>(of body: () throws -> Result) rethrows -> Result {
         kept.withLock { $0.isWanted = true }
@@ -121,7 +121,7 @@ final class TerminalTurn {
         if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
 
-    /// Turns the echo off for the next process, if it is on.
+    /// Turns the echo off, if it is on, for the process that gets the next turn.
     private func hide() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, ModesBeforePrompt.of(found) == nil else { return }
@@ -131,9 +131,9 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSADRAIN, &hidden)
     }
 
-    /// Restores the modes, unless another program has changed them since the prompt.
+    /// Restores the modes from before the prompt, unless another program has changed the modes since.
     ///
-    /// - Parameter known: the earlier modes; nil to read them from the terminal's modes.
+    /// - Parameter known: the modes from before the prompt; nil to read them from the terminal's modes.
     private func restore(_ known: termios? = nil) {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, let former = ModesBeforePrompt.of(found) else { return }
@@ -141,8 +141,8 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSAFLUSH, &modes)
     }
 
-    /// Restores the modes if no process has or awaits the turn. A process that takes the lock meanwhile restores them
-    /// itself.
+    /// Restores the modes if no process has the turn or waits for it. A process that takes the turn meanwhile restores
+    /// them itself.
     private func restoreUnlessAwaited() {
         while let lock, lock.tryTake() {
             let isAwaited = lock.isAwaited
@@ -152,8 +152,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Reports the wait, unless another prompt is visible. Otherwise users could not explain the silence, because the
-    /// process that has the turn may be stopped.
+    /// Reports the wait, unless another prompt is visible. Otherwise, users could not explain the silence while the
+    /// process that has the turn is stopped.
     private func reportWaiting() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, found.c_lflag & tcflag_t(ECHO) != 0,

@@ -1,10 +1,11 @@
 import LinuxSystem
 
-/// The escaping of bytes for a terminal, and for the inside of a JSON string. Bytes are emitted one by one through
-/// `put`, so that a secret stays in guarded memory.
+/// Escapes bytes for a terminal, or for the inside of a JSON string. Bytes are emitted one by one through `put`, so
+/// that a secret stays in guarded memory.
 enum Escaping {
-    /// Emits a text for a terminal. Newlines and tabs are kept. Other unsafe characters become `\x1b` or `\u{202e}`,
-    /// and bytes that are not UTF-8 become `\xff`. A backslash is kept, so that the text can be copied and pasted.
+    /// Emits a text for a terminal. Newlines and tabs are kept. Other unsafe characters become escapes such as `\x1b`
+    /// or `\u{202e}`, and bytes that are not UTF-8 become `\xff`, for example. A backslash is kept, so that users can
+    /// copy and paste the text.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
             switch scalar {
@@ -19,7 +20,7 @@ enum Escaping {
         }
     }
 
-    /// Writes the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see
+    /// Emits a text as the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see
     /// ``UnsafeRawBufferPointer/isUTF8``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
@@ -38,7 +39,7 @@ enum Escaping {
         }
     }
 
-    /// Returns the result of ``json(_:_:)`` for a text that is not secret.
+    /// Returns a text that is not secret, escaped by ``json(_:_:)``.
     static func json(_ text: String) -> [UInt8] { escaped(text, json) }
 
     fileprivate static func escaped(
@@ -50,8 +51,7 @@ enum Escaping {
         return escaped
     }
 
-    /// Calls `body` with each scalar and its bytes, or with nil and bytes that belong to no scalar. Does not copy the
-    /// bytes.
+    /// Calls `body` with each scalar and its bytes, or with nil and bytes that are not UTF-8. Does not copy the bytes.
     private static func walk(
         _ bytes: UnsafeRawBufferPointer, _ body: (Unicode.Scalar?, Slice<UnsafeRawBufferPointer>) -> Void
     ) {

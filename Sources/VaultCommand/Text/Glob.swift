@@ -1,5 +1,5 @@
-/// A pattern like those of shells: `*` matches any text, including slashes, `?` one character, `[a-z]` and `[!a-z]` one
-/// character of a set. A backslash quotes the next character. Case is ignored.
+/// A pattern like those of shells. `*` matches any text, including slashes. `?` matches one character, and `[a-z]` and
+/// `[!a-z]` one character of a set. A backslash quotes the next character. Case is ignored.
 struct Glob {
     private enum Piece {
         case text(Unicode.Scalar)
@@ -9,7 +9,7 @@ struct Glob {
 
     private let pieces: [Piece]
 
-    /// Returns nil for a word without `*`, `?` and `[`, which is not a pattern.
+    /// Returns nil if the word contains no `*`, `?` or `[`, and is therefore no pattern.
     init?(_ word: String) {
         guard word.utf8.contains(where: "*?[".utf8.contains) else { return nil }
         var rest = Array(word.lowercased().unicodeScalars)[...]
@@ -26,14 +26,14 @@ struct Glob {
         self.pieces = pieces
     }
 
-    /// Parses a set after its bracket. Returns nil, and consumes nothing, if the set is not closed.
+    /// Parses a set after its opening bracket. If the set is not closed, returns nil and consumes nothing.
     private static func set(_ rest: inout ArraySlice<Unicode.Scalar>) -> Piece? {
         var set = rest
         let isInverted = set.first == "!" || set.first == "^"
         if isInverted { set.removeFirst() }
         var ranges: [ClosedRange<Unicode.Scalar>] = []
         while let scalar = set.popFirst() {
-            // A bracket at the start of a set belongs to the set.
+            // If the first character of a set is a closing bracket, it belongs to the set.
             if scalar == "]", !ranges.isEmpty {
                 rest = set
                 return .oneOf(ranges, isInverted: isInverted)
@@ -52,7 +52,7 @@ struct Glob {
         let text = Array(text.lowercased().unicodeScalars)
         var piece = 0
         var position = 0
-        // This is where to continue if the last `*` has to match one more character.
+        // Matching continues at these indices if the last `*` has to match one more character.
         var retry: (piece: Int, position: Int)?
         while true {
             if piece < pieces.count, case .anyText = pieces[piece] {

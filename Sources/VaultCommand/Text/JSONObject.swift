@@ -1,9 +1,9 @@
 import FoundationEssentials
 import LinuxSystem
 
-/// A JSON object, for all output except values and lists. `vault help json` lists the keys.
+/// A JSON object, for all JSON output except values and lists. `vault help json` describes the keys.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
-    /// A member. Missing optional values are written as null.
+    /// A member of an object. If an optional value is nil, it is written as null.
     struct Member: Encodable {
         let value: any Encodable
 
@@ -28,8 +28,8 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
     /// Returns the object on one line, with sorted keys in snake case. Characters that JSON allows but a terminal would
-    /// interpret are escaped. Outside its strings JSON is plain ASCII, so such characters occur only where escapes are
-    /// valid.
+    /// interpret are escaped. Such characters occur only inside strings, where escapes are valid, because the rest of
+    /// the JSON is plain ASCII.
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

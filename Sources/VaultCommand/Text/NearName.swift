@@ -1,11 +1,11 @@
 import Formats
 
 enum NearName {
-    /// Returns the candidate with the fewest typing mistakes, or nil if none is similar. A mistake is an extra,
-    /// missing, wrong or swapped letter. Case is ignored.
+    /// Returns the candidate that differs from `typed` by the fewest typing mistakes, or nil if none is similar. A
+    /// mistake is an extra, missing, wrong or swapped letter. Case is ignored.
     static func nearest(to typed: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(typed.lowercased().utf8)
-        // The limit is one mistake per three letters, at most three. More distant guesses would annoy users.
+        // Only one mistake per three letters, and three in total, are accepted. Other guesses would annoy users.
         var limit = min(3, max(1, word.count / 3))
         var best: String?
         for candidate in candidates where abs(candidate.utf8.count - word.count) <= limit {
@@ -18,10 +18,10 @@ enum NearName {
         return best
     }
 
-    /// Returns the question that follows an error, with a leading space, or an empty text without a similar name.
+    /// Returns a question about a similar name for the end of an error message, or an empty text if `near` is nil.
     static func question(_ near: String?) -> String { near.map { " Did you mean \"\($0)\"?" } ?? "" }
 
-    /// Returns the optimal string alignment distance of two words.
+    /// Returns the optimal string alignment distance between two words.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
@@ -43,13 +43,13 @@ enum NearName {
     }
 }
 
-// Words of a command line: parsing, and quoting so that they are parsed back unchanged.
+// Words of a command line: recognizing options, and quoting words so that a shell reads them back unchanged.
 
 extension String {
-    /// Whether the word looks like an option. A single dash is an argument, by convention for standard input.
+    /// Whether the word looks like an option. By convention, a single dash is an argument, which means standard input.
     var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
 
-    /// The word for a shell, quoted only if necessary.
+    /// The word for a command line, quoted only if a shell would change it.
     var shellWord: String {
         let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
         return isEmpty || !utf8.allSatisfy(plain.utf8.contains) ? ShellQuoting.quoted(self) : self

@@ -3,12 +3,12 @@ import Sealing
 extension Redactor {
     private typealias Piece = Slice<UnsafeRawBufferPointer>
 
-    /// The minimum size in bytes of a line that is replaced by itself. Shorter lines also occur in other texts.
+    /// The minimum size in bytes of a line that is hidden on its own. Shorter lines are common in other texts.
     private static let shortestLine = 8
 
-    /// Returns the texts to replace for a value.
+    /// Returns the texts to hide in a program's output for a secret value.
     ///
-    /// Programs may print a value without the white space around it, with other line ends, or in pieces. So the
+    /// A program may print the value without surrounding white space, with other line ends, or line by line. So the
     /// patterns are the whole value, with and without surrounding white space and with each kind of line end, and each
     /// line without surrounding white space.
     static func patterns(for value: borrowing SecretBytes) throws -> [Pattern] {
@@ -16,7 +16,7 @@ extension Redactor {
             var whole = bytes[...]
             while whole.last == lineFeed { whole = whole.dropLast() }
             guard !whole.isEmpty else { return [] }
-            // A value that consists only of white space is hidden unchanged.
+            // If the value consists only of white space, the white space is its pattern.
             let inner = trimmed(whole).isEmpty ? whole : trimmed(whole)
             let lines = lines(of: inner)
             var patterns: [Pattern] = []
@@ -43,7 +43,7 @@ extension Redactor {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Emits a text in the form in which a terminal shows it, with a carriage return before each line feed.
+    /// Emits a text as a terminal would output it, with a carriage return before each line feed.
     private static func onTerminal(_ text: Piece, _ put: (UInt8) -> Void) {
         for byte in text {
             if byte == lineFeed { put(carriageReturn) }
@@ -58,7 +58,7 @@ extension Redactor {
         }
     }
 
-    /// Returns the lines, including empty ones, without their ends (LF, CR LF or CR).
+    /// Returns the lines, including empty lines, without their line ends (LF, CR LF or CR).
     private static func lines(of text: Piece) -> [Piece] {
         var lines: [Piece] = []
         var rest = text
@@ -72,8 +72,8 @@ extension Redactor {
 
     // MARK: White space
 
-    /// The white space that programs remove from the ends of a text. It is Unicode's white space, the ASCII separators,
-    /// which Python removes, and the byte order mark.
+    /// The white space that programs strip from a text: Unicode's white space, the ASCII separators, which Python
+    /// strips, and the byte order mark.
     private static let whiteSpace: [[UInt8]] = {
         let ranges: [ClosedRange<UInt32>] = [
             0x09...0x0D, 0x1C...0x20, 0x85...0x85, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029,

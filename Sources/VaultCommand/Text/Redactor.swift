@@ -1,17 +1,17 @@
 import Sealing
 
-/// A filter that replaces secrets in a stream of bytes by asterisks, even if the stream is cut within a secret.
+/// A filter that replaces secrets in a stream of bytes with asterisks, even if a secret arrives in several pieces.
 ///
-/// Each secret is searched for with the Knuth-Morris-Pratt algorithm, so the work for a byte depends only on the number
-/// of secrets that it may belong to. Bytes that may begin a secret are held back. They equal the beginning of that
+/// The Knuth-Morris-Pratt algorithm searches for each secret, so the work for a byte depends only on the number of
+/// secrets that the byte may belong to. Bytes that may begin a secret are held back. They equal the beginning of that
 /// secret, so no copy of them is needed.
 struct Redactor {
     final class Pattern: Sendable {
         let text: SecretBytes
-        /// For each number of matching bytes, the next smaller number that also matches.
+        /// For each number of matching bytes, the next smaller number of bytes that also match.
         fileprivate let fallbacks: [Int32]
 
-        /// - Parameter text: the text, which must not be empty.
+        /// - Parameter text: the text to hide, which must not be empty.
         init(_ text: consuming SecretBytes) {
             fallbacks = text.withUnsafeBytes(Pattern.fallbacks)
             self.text = text
@@ -20,7 +20,7 @@ struct Redactor {
         fileprivate var count: Int { text.count }
         fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
 
-        /// Returns the number of matching bytes after another byte.
+        /// Returns the number of matching bytes after `byte`, if `matched` bytes matched before it.
         fileprivate func matched(after matched: Int, _ byte: UInt8) -> Int {
             text.withUnsafeBytes { text in
                 var matched = matched
@@ -48,22 +48,22 @@ struct Redactor {
     }
 
     private static let mask = Array("********".utf8)
-    /// The maximum number of a secret's first bytes that may be shown. So few bytes also occur in other texts.
+    /// The maximum number of a secret's first bytes that may be shown. Other texts may contain so few bytes too.
     private static let longestLittle = 3
 
     private let patterns: [Pattern]
-    /// The indices of the patterns by their first byte.
+    /// For each byte, the indices of the patterns that begin with it.
     private let starting: [[Int]]
     private var matches: [Match] = []
-    /// For each pattern, whether it is among the matches.
+    /// For each pattern, whether it is in `matches`.
     private var isMatching: [Bool]
-    /// The number of bytes that were received.
+    /// The number of bytes received so far.
     private var position = 0
-    /// The number of received bytes that were written or replaced.
+    /// The number of received bytes that have been written or replaced.
     private var written = 0
-    /// The ranges of secrets that are not yet written, in order.
+    /// The ranges of secrets that have not been written completely, in order.
     private var secrets: [Range<Int>] = []
-    /// Whether the asterisks for the first of these secrets are already written.
+    /// Whether the asterisks for the first of the secrets have been written.
     private var isMasked = false
 
     init(_ patterns: [Pattern]) {
@@ -74,15 +74,15 @@ struct Redactor {
         isMatching = [Bool](repeating: false, count: patterns.count)
     }
 
-    /// Whether only a few bytes are held back. They are then written unchanged, because a prompt must not be held back
-    /// until its own answer arrives.
+    /// Whether only a few bytes are held back. The caller then writes them unchanged, because they may be a prompt, and
+    /// the user would not answer a prompt that is held back.
     var holdsLittle: Bool {
         guard let longest else { return false }
         return written < position && longest.count <= Redactor.longestLittle
             && longest.count * 3 <= patterns[longest.pattern].count
     }
 
-    /// Processes the next bytes, and appends the output that is final.
+    /// Processes the next bytes of the stream, and appends the output that no later byte can change.
     mutating func redact(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
         for byte in bytes {
             guard !matches.isEmpty || !starting[Int(byte)].isEmpty else {
@@ -95,7 +95,7 @@ struct Redactor {
         }
     }
 
-    /// Appends the bytes that were held back. The rest of a secret that is completed later is still replaced.
+    /// Appends the bytes that were held back. If they begin a secret, the rest of it is still replaced.
     mutating func flush(into output: inout [UInt8]) {
         guard let longest else { return }
         write(upTo: position, &output) { [patterns, position] in
@@ -103,7 +103,7 @@ struct Redactor {
         }
     }
 
-    /// Appends the bytes that were held back, at the end of the stream. Replaces more than a few bytes of a secret,
+    /// Appends the bytes that were held back at the end of the stream. More than a few bytes of a secret are replaced,
     /// because the program may have ended while it printed the secret.
     mutating func finish(into output: inout [UInt8]) {
         if let longest, longest.count > Redactor.longestLittle { hide(position - longest.count..<position) }
@@ -125,7 +125,7 @@ struct Redactor {
         }
     }
 
-    /// Updates the matches that the byte continues, begins or ends.
+    /// Updates the matches after a byte: each may continue, begin or end.
     private mutating func advance(by byte: UInt8) {
         let former = matches
         matches.removeAll(keepingCapacity: true)
@@ -142,7 +142,7 @@ struct Redactor {
         if goesOn > 0 { matches.append(Match(pattern: index, count: goesOn)) }
     }
 
-    /// Adds a secret that ends here. Overlapping secrets are combined.
+    /// Adds the range of a secret that ends here. Combines it with the ranges that it overlaps.
     private mutating func hide(_ secret: Range<Int>) {
         var start = secret.lowerBound
         while let last = secrets.last, last.upperBound > start {

@@ -1,6 +1,6 @@
-/// The language of manual pages, as man(7) describes it.
+/// The roff markup of manual pages, as man(7) describes it.
 enum Roff {
-    /// Returns a line of text, with the parts between backticks in bold.
+    /// Returns the markup for a line of text, in which parts between backticks are bold.
     static func text(_ text: String) -> String {
         let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
         guard pieces.count % 2 == 1 else { return line(escaped(text)) }
@@ -14,12 +14,12 @@ enum Roff {
         ".\(name)" + arguments.map { " \"\(escaped($0))\"" }.joined() + "\n"
     }
 
-    /// Returns terms, each with its meaning below.
+    /// Returns the markup for a list of terms, each with its meaning below.
     static func definitions(_ rows: [(term: String, meaning: String)]) -> String {
         rows.map { macro("TP") + ".B \"\(escaped($0.term))\"\n" + text($0.meaning) }.joined()
     }
 
-    /// Returns lines that are not reflowed.
+    /// Returns the markup for lines that roff must not reflow.
     static func literal(_ lines: some StringProtocol) -> String {
         let lines = lines.split(separator: "\n", omittingEmptySubsequences: false).map { line(escaped($0)) }
         return macro("nf") + lines.joined() + macro("fi")
@@ -27,13 +27,13 @@ enum Roff {
 
     private static func line(_ escaped: String) -> String { (escaped.hasPrefix(".") ? "\\&" : "") + escaped + "\n" }
 
-    /// Returns a number with at least four hexadecimal digits, as roff requires.
+    /// Returns the number in at least four hexadecimal digits, as roff requires.
     private static func fourDigits(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// Escapes characters that roff would interpret, or would show as another character.
+    /// Escapes characters that roff would interpret, or would print as other characters.
     private static func escaped(_ text: some StringProtocol) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {

@@ -2,7 +2,7 @@ import Sealing
 import Vault
 
 extension SecretBytes {
-    /// Creates guarded memory for exactly the bytes that `write` emits. Calls `write` twice, first to count them.
+    /// Creates guarded memory of the bytes that `write` emits. Calls `write` twice; the first call only counts them.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

@@ -2,7 +2,7 @@ import Formats
 import Sealing
 import Vault
 
-/// JSON with secrets for another program, composed in guarded memory. Members keep their order.
+/// JSON with secrets for another program, composed in guarded memory. Object members keep their order.
 enum SecretJSON {
     case number(Int)
     case text(String)
@@ -13,12 +13,12 @@ enum SecretJSON {
         value.withUnsafeBytes { $0.first == UInt8(ascii: "{") }
     }
 
-    /// Creates an object. Leaves out members without a value.
+    /// Creates an object. Omits members whose value is nil.
     static func object(_ members: KeyValuePairs<String, SecretJSON?>) -> SecretJSON {
         .object(members.compactMap { member in member.value.map { (member.key, $0) } })
     }
 
-    /// Returns the JSON on one line, or nil if a secret is not UTF-8, which JSON cannot hold.
+    /// Returns the JSON on one line, or nil if a secret is not UTF-8 and JSON therefore cannot hold it.
     func line() throws -> SecretBytes? {
         guard isText else { return nil }
         return try SecretBytes(composing: { put in

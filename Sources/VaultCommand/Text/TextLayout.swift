@@ -1,8 +1,8 @@
 /// The layout of plain text. Paragraphs and rows are lines of any length until ``fitted(_:to:)`` breaks them.
 enum TextLayout {
-    /// The width for output that is not a terminal.
+    /// The width of output that does not go to a terminal.
     static let width = 80
-    /// The maximum width, because longer lines are hard to read.
+    /// The maximum width on a terminal, because longer lines are hard to read.
     static let maximumWidth = 100
 
     static func wrapped(_ text: String, indent: Int, width: Int = width) -> String {
@@ -18,7 +18,7 @@ enum TextLayout {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns terms with their meanings aligned. If a term is too long, its meaning is on the next line.
+    /// Returns terms with their meanings in one column. If a term is too long, its meaning is on the next line.
     static func definitions(_ rows: [(term: String, meaning: String)], column: Int? = nil) -> String {
         let column = column ?? self.column(of: rows.map(\.term))
         return rows.map { term, meaning in
@@ -28,10 +28,10 @@ enum TextLayout {
         }.joined()
     }
 
-    /// Returns the column in which the meanings of terms begin.
+    /// Returns the column in which the meanings of `terms` begin.
     static func column(of terms: [String]) -> Int { min(26, (terms.map(\.count).max() ?? 0) + 4) }
 
-    /// Returns one line per label and fact, in the form `Label:  fact`.
+    /// Returns one line for each label and fact, in the form `Label:  fact`.
     static func table(_ rows: [(String, String)]) -> String {
         let column = (rows.map(\.0.count).max() ?? 0) + 3
         return rows.map { padded($0.0 + ":", to: column) + $0.1 + "\n" }.joined()
@@ -42,10 +42,10 @@ enum TextLayout {
         return onLeft ? spaces + text : text + spaces
     }
 
-    /// Breaks the lines of help between words, for a terminal with a number of columns, or for ``width``.
+    /// Breaks the lines of help between words, for a terminal of `columns` columns or, if nil, for ``width``.
     ///
     /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
-    /// deeper lines, which belong to the row before them.
+    /// deeper lines, which belong to the row above them.
     static func fitted(_ text: String, to columns: Int? = nil) -> String {
         let width = min(columns ?? width, maximumWidth)
         var rows: [Row] = []
@@ -62,7 +62,7 @@ enum TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// The maximum indent of lines that are not reflowed, such as examples, their meanings and the lines of a file.
+        /// The maximum indent of lines that are not reflowed, such as examples, their meanings, and lines of a file.
         static let exampleIndent = 6
 
         let indent: Int
@@ -73,14 +73,14 @@ enum TextLayout {
         init(_ line: Substring) {
             indent = line.prefix { $0 == " " }.count
             let pieces = line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false)
-            // Two spaces end a term, and an empty piece is between them.
+            // Two spaces end a term. Between them, `split` has found an empty piece.
             let gap = indent == Row.indent ? pieces.firstIndex(of: "") ?? 0 : 0
             term = Array(pieces[..<gap])
             words = pieces[gap...].filter { !$0.isEmpty }
             column = gap > 0 ? line.count - words.joined(separator: " ").count : indent
         }
 
-        /// Returns whether the line continues the paragraph or the meaning of the line before it.
+        /// Returns whether this line continues the paragraph or the meaning in the row `last`.
         func continues(_ last: Row) -> Bool {
             !words.isEmpty && !last.words.isEmpty && indent >= last.column
                 && (indent == 0 || last.column > Row.exampleIndent)
@@ -96,7 +96,7 @@ enum TextLayout {
             return TextLayout.padded(start, to: column) + lines(words, indent: column, width).dropFirst(column)
         }
 
-        /// Breaks words into lines, with less indent if a word needs the whole line.
+        /// Breaks words into lines. Reduces the indent if a word would not fit otherwise.
         private func lines(_ words: [Substring], indent: Int, _ width: Int) -> String {
             let indent = max(0, min(indent, width - longest(words)))
             return TextLayout.wrapped(words.joined(separator: " "), indent: indent, width: width)
@@ -107,7 +107,7 @@ enum TextLayout {
 }
 
 enum Quantity {
-    /// Returns the digits in groups of three, as in `4,560`.
+    /// Returns the number with its digits in groups of three, as in `4,560`.
     static func number(_ value: some BinaryInteger) -> String {
         let digits = String(value)
         return digits.count <= 3 ? digits : number(value / 1_000) + "," + digits.suffix(3)
@@ -116,11 +116,12 @@ enum Quantity {
     /// Returns `1 entry` or `4,560 entries`.
     static func entries(_ count: Int) -> String { "\(number(count)) \(count == 1 ? "entry" : "entries")" }
 
-    /// Returns a size in the largest unit that fits, with one decimal below ten, such as `512 bytes` or `1.5 KiB`.
+    /// Returns a size in the largest unit of which there is at least one, such as `512 bytes` or `1.5 KiB`. Numbers
+    /// below ten have one decimal.
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
         let (unit, scale) = bytes < 1 << 20 ? ("KiB", 1 << 10) : bytes < 1 << 30 ? ("MiB", 1 << 20) : ("GiB", 1 << 30)
-        // `bytes * 10` could overflow, because a vault may contain any number as a size.
+        // `bytes * 10` could overflow, because a size that is read from a vault may be any number.
         let tenths = bytes / scale * 10 + bytes % scale * 10 / scale
         let decimal = tenths < 100 && !tenths.isMultiple(of: 10) ? ".\(tenths % 10)" : ""
         return "\(number(tenths / 10))\(decimal) \(unit)"
@@ -132,7 +133,7 @@ enum Quantity {
 extension String {
     var hasSlashAtEnd: Bool { utf8.last == UInt8(ascii: "/") }
 
-    /// The part after the last slash or, for a folder, its own name with its slash.
+    /// The part after the last slash. If the text ends with a slash, the folder's name with this slash.
     var lastPathComponent: String {
         let body = hasSlashAtEnd ? utf8.dropLast() : utf8[...]
         guard let slash = body.lastIndex(of: UInt8(ascii: "/")) else { return self }

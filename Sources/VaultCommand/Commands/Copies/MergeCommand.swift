@@ -135,13 +135,13 @@ enum MergeCommand: Command {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
                 (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
-            // A merge may remove keys and renumber those after them, so the keys to keep are identified by their salts.
+            // A merge may remove and renumber keys, so the keys to keep are identified by their salts.
             let keptKeys = Set(try kept.sorted().map { try keychain.key($0).salt })
             var copies: [Keychain.Copies.Copy] = []
             for path in paths {
                 do { copies.append(try keychain.copies.copy(at: path)) } catch { errors.append((path, error)) }
             }
-            // The given names are checked only if all copies open, since a copy that does not open may contain them.
+            // The given names are checked only if all copies open, since a copy that does not open may contain a name.
             if errors.isEmpty, let name = keychain.copies.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
@@ -156,7 +156,7 @@ enum MergeCommand: Command {
                             keepingKeys: keptKeys, progress: progress)
                     }
                     merges.append((copy.path, merge))
-                    // The user must first decide about this vault's changes or keys, so no other copy is merged.
+                    // The user must first decide about this vault's own changes or keys, so no further copy is merged.
                     if merge.refusesOwn || !merge.doubtedKeys.isEmpty { return }
                 } catch let error as VaultError {
                     errors.append((copy.path, error))

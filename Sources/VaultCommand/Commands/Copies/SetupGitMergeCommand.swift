@@ -36,8 +36,8 @@ enum SetupGitMergeCommand: Command {
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
-    /// Returns the names and values of git's settings. git runs the driver in a shell, after it has replaced %A with
-    /// the path of our version, %B with the other version's, and %P with the vault's quoted path in the repository.
+    /// Returns the names and values of git's settings. Before git runs the driver in a shell, it replaces %A with our
+    /// version's path, %B with the other version's path, and %P with the vault's quoted path in the repository.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
         let vault = OtherProgram.line([OtherProgram.ownWord])
         return [
@@ -50,7 +50,7 @@ enum SetupGitMergeCommand: Command {
         ]
     }
 
-    /// Returns the options that specify the key. A key file at its standard path needs none.
+    /// Returns the options that specify the key. If the key file is at its standard path, no option is needed.
     private static func keyOptions(_ invocation: Invocation) throws -> String {
         guard !invocation.has(.keyFD) else { throw UsageError.descriptorHandedOn }
         let location = try invocation.location()
@@ -89,7 +89,7 @@ struct GitConflict {
         MergedSides(vault: vault, copy: side.file, shownCopy: "The other version of \(vault)", advised: advised)
     }
 
-    /// Returns the error with commands that still work once git has stopped at the conflict and deleted its files.
+    /// Returns the error with commands that still work after git has stopped at the conflict and deleted its files.
     func explaining(_ error: CommandError) -> CommandError {
         var error = error
         // Commands in the message contain quoted paths, so the quoted forms of the temporary paths are replaced too.

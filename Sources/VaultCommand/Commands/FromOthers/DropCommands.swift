@@ -82,7 +82,7 @@ enum CollectCommand: Command {
         return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
     }
 
-    /// Opens one drop. Errors name its file, because there may be several files.
+    /// Opens one drop. Errors name the drop's file, because the command may open several files.
     private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.DropBox.Drop {
         let file = try ValueInput.readFile(at: path, upTo: 20 << 20)
         do { return try keychain.dropBox.open(file.unsafeArray()) } catch {
@@ -92,7 +92,7 @@ enum CollectCommand: Command {
         }
     }
 
-    /// Returns a description of the drops, which the user must confirm because nothing identifies their authors.
+    /// Returns a description of the drops. The user must confirm it, because nothing identifies the drops' authors.
     private static func lines(for drops: [Keychain.DropBox.Drop], in keychain: Keychain) throws -> String {
         var lines = ""
         var names = Set<ExactText>()

@@ -1,4 +1,4 @@
-/// The table of commands. Each description is a lazily created static property, so a run creates only those it needs.
+/// The table of commands. Each description is a lazily created static property, so a run creates only what it uses.
 extension CommandName {
     var command: any Command.Type {
         switch self {
@@ -84,7 +84,7 @@ extension CommandSection {
     var commands: [CommandName] { CommandName.allCases.filter { $0.description.section == self } }
 }
 
-/// The parser of command lines, which follows the table of commands and has no side effects.
+/// The parser of command lines. It reads the table of commands and has no side effects.
 struct CommandLineParser {
     private let count: Int
     private var rest: ArraySlice<String?>
@@ -94,7 +94,7 @@ struct CommandLineParser {
     private(set) var arguments: [String] = []
     private(set) var options: [OptionName: [String]] = [:]
 
-    /// - Parameter words: the words, each nil if it is not UTF-8.
+    /// - Parameter words: the words of the command line. A word that is not UTF-8 is nil.
     init(_ words: [String?]) {
         count = words.count
         rest = words[...]
@@ -113,8 +113,8 @@ struct CommandLineParser {
         return invocation
     }
 
-    /// Whether the command line contains `--json`, even after a word that the parser rejected, because the error for
-    /// that word must be JSON too.
+    /// Whether the command line contains `--json`, even after a word that the parser rejected. The error for the
+    /// rejected word must then be JSON too.
     var wantsJSON: Bool { options[.json] != nil || rest.prefix { $0 != "--" }.contains(OptionName.json.spelling) }
 
     mutating func readWords() throws(UsageError) {
@@ -234,7 +234,7 @@ struct CommandLineParser {
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
-        // Two values for one option are ambiguous, and therefore refused. A repeated flag is harmless.
+        // Two values for one option are refused, because it is unclear which one is meant. A repeated flag is harmless.
         if value != nil, !option.isRepeatable, options[option.name] != nil { throw .doubledOption(option.name) }
         options[option.name, default: []] += value.map { [$0] } ?? []
     }

@@ -20,7 +20,7 @@ enum HelpTopic: String, CaseIterable {
         TextLayout.definitions(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })
     }
 
-    /// All environment variables that this tool itself reads. HashiCorp's Vault reads other VAULT_ variables.
+    /// All environment variables that this tool reads. HashiCorp's Vault reads other variables with the prefix VAULT_.
     static let variables = [
         ("VAULT_FILE", "The vault file, like --vault."),
         ("VAULT_KEY_FILE", "The key file, like --key-file."),

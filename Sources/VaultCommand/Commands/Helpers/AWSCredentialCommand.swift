@@ -42,7 +42,7 @@ enum AWSCredentialCommand: Command {
             throw CommandError.invalid("\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
-        // A temporary key (ASIA...) needs its token. AWS tools would keep a key without one instead of asking again.
+        // A temporary key (ASIA...) needs its token. If the token were missing, AWS tools would keep the useless key.
         guard token != nil || !id.hasPrefix("ASIA") else { throw keychain.absent(Login.name(of: tokenField, in: name)) }
         try StandardOutput.write(
             .object([

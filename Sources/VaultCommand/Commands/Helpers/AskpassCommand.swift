@@ -53,7 +53,7 @@ enum AskpassCommand: Command {
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
     ) throws -> HeldSecret? {
         let text = invocation.name
-        // An attribute that is an absolute path names a private key, so it must not match a prompt of the same text.
+        // If an attribute is an absolute path, it names a private key, so it must not match a prompt of the same text.
         var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
         // Compares bytes, because two spellings of an accented letter are equal as Swift strings.

@@ -29,7 +29,7 @@ enum GitCredentialCommand: Command {
         case .store: try store(invocation)
         case .erase: try erase(invocation)
         case .capability: try StandardOutput.write("version 0\ncapability \(GitCredential.authtypeCapability)\n")
-        // Ignores unknown operations, which later versions of git may have.
+        // Later versions of git may have other operations, which are ignored.
         case nil: break
         }
         return .success

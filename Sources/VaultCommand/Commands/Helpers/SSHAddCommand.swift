@@ -47,7 +47,7 @@ enum SSHAddCommand: Command {
         return try invocation.finish(json: json)
     }
 
-    /// Returns the lifetime in seconds, for which the agent's protocol has 32 bits.
+    /// Returns the key's lifetime in seconds, which the agent's protocol limits to 32 bits.
     private static func lifetime(_ invocation: Invocation) throws(UsageError) -> UInt32? {
         guard let duration = try invocation.duration(of: .lifetime) else { return nil }
         guard let seconds = UInt32(exactly: duration.components.seconds) else { throw .badDuration(.lifetime) }

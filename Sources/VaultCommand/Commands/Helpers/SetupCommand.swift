@@ -23,7 +23,7 @@ extension OptionDescription {
 }
 
 extension HelperName {
-    /// Warns if no program in the PATH has the helper's name, because other programs then cannot start the helper.
+    /// Warns if the helper is not in the PATH under its name, because other programs then cannot start it.
     func noteIfMissing(for program: String) {
         if OtherProgram.isInstalled(rawValue) { return }
         Notes.inform("\(program) runs \(rawValue), which is not in the PATH. Create it as a symbolic link to `vault`.")
@@ -55,7 +55,7 @@ extension Invocation {
         guard !has(.keyFD) else { throw UsageError.descriptorHandedOn }
         var words: [String] = []
         if let vault = value(of: .vault) {
-            // The name of a configuration section is not a path, so it is passed on unchanged.
+            // If `--vault` names a section of the configuration, it is not a path and is passed on unchanged.
             let isPath = try location().vault == vault
             words += [OptionName.vault.spelling, isPath ? absolutePath(vault) : vault]
         }

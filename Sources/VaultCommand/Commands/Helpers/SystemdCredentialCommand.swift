@@ -28,15 +28,15 @@ enum SystemdCredentialCommand: Command {
             .init(.refused, "another user made the request"),
         ])
 
-    /// systemd accepts at most 1 MiB for all credentials of a unit together.
+    /// The maximum size in bytes. systemd accepts at most 1 MiB for all credentials of a unit together.
     private static let sizeLimit = 1 << 20
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let request = try request()
         let name = "systemd/\(request.unit)/\(request.identifier)"
         let keychain = try invocation.openVault()
-        // `reading` would also return attributes of other entries, which were not stored for a unit. The error suggests
-        // no similar name, since the journal may have more readers than the vault.
+        // `reading` would also return attributes of other entries, but these are not meant for a unit. The error
+        // suggests no similar name, because more users may be able to read the journal than the vault.
         guard let value = try invocation.readingEntry(name, from: keychain)?.takeBytes() else {
             throw CommandError.absent(name, near: nil)
         }
@@ -48,7 +48,7 @@ enum SystemdCredentialCommand: Command {
         return .success
     }
 
-    /// Reads the request. Checks the peer's user, since anyone who may connect can bind an address that names a unit.
+    /// Reads the request. Checks the peer's user, because any process that can connect could bind a unit's address.
     private static func request() throws(CommandError) -> SystemdCredential {
         let peer: LocalPeer
         do throws(SystemError) { peer = try LocalPeer(of: STDIN_FILENO) } catch {

@@ -107,7 +107,7 @@ enum ImportCommand: Command {
         }
     }
 
-    /// Opens the vault. Returns nil in a dry run without a vault, because a dry run creates none.
+    /// Opens the vault. Returns nil in a dry run if there is no vault, because a dry run creates none.
     private static func openVault(_ invocation: Invocation) throws -> Keychain? {
         let isDryRun = invocation.has(.dryRun)
         do { return try invocation.openVault(creatingIfAbsent: !isDryRun) } catch let error as VaultError {

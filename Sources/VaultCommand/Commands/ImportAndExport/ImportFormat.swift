@@ -107,7 +107,7 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds by name, including those unknown to this version, since a later one may have written the document.
+    /// All kinds by name. They include kinds unknown to this version, since a later one may have written the document.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

@@ -77,7 +77,7 @@ struct KeyChoices {
     /// The paths of the new key files, by the numbers of the keys that they replace.
     var replaced: [Int: String] = [:]
     var kept: Set<Int> = []
-    /// The paths of the key files of kept keys, by the keys' numbers.
+    /// The paths of the kept keys' key files, by the numbers of these keys.
     private var files: [Int: String] = [:]
 
     init(_ invocation: Invocation) throws(UsageError) {
@@ -120,7 +120,7 @@ struct KeyChoices {
         try Set(numbers.map { try keychain.key($0) })
     }
 
-    /// Returns a replaced key's new secret or a kept key's current secret; nil if the user does not give one.
+    /// Returns a replaced key's new secret or a kept key's current secret; nil if the command line gives neither.
     func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]
@@ -138,8 +138,8 @@ struct KeyChoices {
 extension Keychain {
     fileprivate var numberInUse: Int { get throws { try vaultKeys.all().first(where: \.isInUse)?.number ?? 0 } }
 
-    /// Returns advice on how to open the vault in future if the key in use is replaced, and an empty string otherwise.
-    /// The old key file is not deleted, since backups of the vault may need it.
+    /// Returns advice on opening the vault in future, or an empty text if the key in use has not been replaced. The old
+    /// key file is not deleted, since backups of the vault may need it.
     func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
         return
@@ -147,7 +147,7 @@ extension Keychain {
             + "VAULT_KEY_FILE.\n"
     }
 
-    /// Returns the instruction to give recipients the new fingerprint after a rotation; empty without recipients.
+    /// Returns the advice to give recipients the new fingerprint after a rotation, or an empty text if there are none.
     func advice(forRecipientsAmong keys: [VaultKeys.Key]) -> String {
         guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? vaultKeys.fingerprint() else {
             return ""

@@ -99,7 +99,7 @@ enum MemberRemoveCommand: Command {
         let member = try keychain.members.removal(
             of: invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.quoted
-        // The user learns before anything is changed that members added by the removed member remain.
+        // Before anything is changed, the user learns which members were added by the removed member and remain.
         if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
         if !rotates {

@@ -2,7 +2,7 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The values that a command passes to other programs. Only requested values are read, and none may be missing.
+/// The values that a command passes to other programs. Only requested values are read. Each of them must exist.
 struct HeldValues {
     /// The values by their names' exact bytes, so that two spellings of an accented letter are distinct.
     private let values: [ExactText: HeldValue]

@@ -4,12 +4,12 @@ import Vault
 // Locates and opens the vault that a command line names.
 
 extension Invocation {
-    /// Opens the vault that the options name. If this creates the vault, reports where.
+    /// Opens the vault that the options name. If the vault is created, reports its location.
     ///
-    /// - Parameter copies: the paths of the copies that the command merges next.
+    /// - Parameter copies: the paths of the copies that the command will merge into the vault.
     func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
         var options = try vaultOptions()
-        // A command that may create the vault writes first, so the server need not be queried during the opening.
+        // A command that may create the vault begins with a write, so opening it need not query the server.
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
         return try announced(

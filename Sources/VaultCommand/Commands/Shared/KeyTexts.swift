@@ -26,7 +26,7 @@ extension Keychain.VaultKeys.Key {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        // Another user may have chosen a command's text, so it is quoted.
+        // The text of a command is quoted, because another user may have chosen it.
         let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }

@@ -28,10 +28,10 @@ struct MergedSides {
         self.advised = advised
     }
 
-    /// Returns the merge command that accepts a name. The user must check each name and fill it in for NAME, since
-    /// someone without access may have made the change.
+    /// Returns the merge command that accepts the change to an entry. The user must check each name and insert it for
+    /// NAME, because a person whose access has been removed may have made the change.
     ///
-    /// - Parameter names: the names that the message shows.
+    /// - Parameter names: the entry names that the message shows.
     func taking(_ names: [String]) -> String {
         let line = advised.line(
             "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
@@ -44,7 +44,7 @@ struct MergedSides {
             + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, inASCII: true))" }.joined()
     }
 
-    /// Returns the command that keeps this vault's changes of these names.
+    /// Returns the command that keeps this vault's changes to the entries `names`.
     func keeping(_ names: [String]) -> String {
         advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
     }
@@ -75,8 +75,8 @@ struct MergedSides {
 
     /// The instruction to merge in the other direction, into the copy, which then replaces the vault.
     ///
-    /// It contains no accept option, because another file may be at the path when the user runs it. Only this machine
-    /// can determine whether that file was rolled back, has diverged or was exchanged.
+    /// The instruction contains no accept option, because a different file may be at the path when the user runs the
+    /// command. Only this machine can determine whether that file was rolled back, has diverged or was exchanged.
     var otherWay: String {
         guard ![vault, copy].contains(where: VaultLocation.isURL) else {
             return "merge in the other direction: \(advised.merge([vault], into: copy))"
@@ -175,7 +175,7 @@ extension Keychain.Copies.Merge {
             + list(members.thereAlone, "Members only in the other copy")
     }
 
-    /// Returns the list of keys that may belong to someone removed in the other copy, and how to keep or drop them.
+    /// Returns the list of keys that may belong to a person removed in the other copy, and how to keep or drop them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
         "Nothing was merged: these keys open \(sides.vault), but no key with their names opens \(sides.shownCopy). "
             + "Someone who has one of them may have been removed there:\n\(doubtedKeys.lines)"
@@ -183,7 +183,7 @@ extension Keychain.Copies.Merge {
             + "To leave them out, \(sides.dropping(doubtedKeys))"
     }
 
-    /// Returns the list of changes that were left out, with the reason and the command that accepts them.
+    /// Returns the list of changes that the merge left out, with the reason and the command that accepts these changes.
     func refusal(of sides: MergedSides) -> String {
         if !doubtedKeys.isEmpty { return refusalOfKeys(sides) }
         if refusesOwn { return refusalOfOwn(sides) }
@@ -211,7 +211,7 @@ extension Keychain.Copies.Merge {
         Array(refused.filter { !isRefusedRemoval($0) }.prefix(50) + refused.filter(isRefusedRemoval).prefix(50))
     }
 
-    /// Returns the list of changes in the vault that someone who was removed in the other copy may have made.
+    /// Returns the list of changes in the vault that may have been made by a person removed in the other copy.
     private func refusalOfOwn(_ sides: MergedSides) -> String {
         "Nothing was merged: \(sides.shownCopy) has removed someone's access, by rotating the data key or removing a "
             + "member."

@@ -44,7 +44,7 @@ enum EditCommand: Command {
         return try invocation.finish(keychain, json: report(entry, size: size, outcome))
     }
 
-    /// Returns the vault that stores the new value, and the value's size; nil if the value is unchanged.
+    /// Returns the vault in which the new value was stored, and the value's size; nil if the value is unchanged.
     private static func edit(
         _ entry: borrowing EditedEntry, in former: Keychain?, _ invocation: Invocation
     ) throws -> (Keychain, size: Int)? {
@@ -73,7 +73,7 @@ enum EditCommand: Command {
     private static let emptied = CommandError.refused(
         "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
 
-    /// Adds to an error the edited text's path and the command that stores the text.
+    /// Returns the error with the path of the edited text and the command that stores this text.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
         _ error: CommandError

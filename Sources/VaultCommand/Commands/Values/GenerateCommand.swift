@@ -114,7 +114,7 @@ enum GenerateCommand: Command {
 }
 
 extension Invocation {
-    /// The recipe for a passphrase, from the options; nil without `--words`.
+    /// The recipe for a passphrase, from the options; nil if `--words` is not given.
     fileprivate var passphraseRecipe: PassphraseRecipe? {
         get throws(UsageError) {
             guard let text = value(of: .words) else {

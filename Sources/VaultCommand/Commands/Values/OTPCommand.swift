@@ -43,7 +43,7 @@ enum OTPCommand: Command {
         let keychain = try invocation.openVault()
         let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
         let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
-        // This read applies the reading policy and is logged. The transaction reads the value again.
+        // This read enforces the reading policy and is logged. The transaction reads the value again.
         _ = try invocation.readingEntry(name, from: keychain)
         // The closure cannot return a noncopyable value, so it sets this optional.
         var computed: ComputedCode?
@@ -56,7 +56,7 @@ enum OTPCommand: Command {
         return .success
     }
 
-    /// Returns the code, or nil if the entry is missing. Increments its counter. Transactions may call this repeatedly.
+    /// Returns the code, or nil if there is no entry. If the code is counter-based, increments the entry's counter.
     private static func compute(
         _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
@@ -156,7 +156,7 @@ private struct ComputedCode: ~Copyable {
 }
 
 extension Invocation {
-    /// Returns a time given in UTC or in seconds since 1970, or nil without the option.
+    /// Returns the time of an option, given in UTC or in seconds since 1970; nil if the option is not given.
     fileprivate func time(of option: OptionName) throws(UsageError) -> Date? {
         guard let text = value(of: option) else { return nil }
         let date = Int64(text).map { Date(timeIntervalSince1970: Double($0)) } ?? Timestamp.date(text)

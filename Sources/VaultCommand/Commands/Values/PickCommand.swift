@@ -63,7 +63,7 @@ enum PickCommand: Command {
         return try ProgramPicker.choose(from: candidates.map(\.name), with: program)
     }
 
-    /// Reads the chosen value. Throws if another process has removed it in the meantime.
+    /// Reads the chosen value. Throws if another process has removed its entry in the meantime.
     private static func value(
         of name: String, in keychain: Keychain, _ invocation: Invocation
     ) throws -> SealableValue {

@@ -109,7 +109,7 @@ enum SetCommand: Command {
         return exit
     }
 
-    /// Returns a message about the replaced value, since the user may not have known that the name had one.
+    /// Returns a message about the replaced value, since the user may not have known that the entry existed.
     static func replacement(of name: String, in keychain: Keychain?) throws -> String {
         let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
         return "Replaced the value of \(name.forTerminal). "
@@ -149,8 +149,8 @@ enum SetCommand: Command {
         return true
     }
 
-    /// Returns whether the name already has a value. The user learns this, or that the vault is locked, before typing
-    /// the secret twice.
+    /// Returns whether the entry exists. If it does, or if the vault is locked, the user learns this before typing the
+    /// secret twice.
     private static func exists(_ invocation: Invocation) throws -> Bool {
         // This must not create the vault, because the user has not typed the value yet.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false

@@ -39,7 +39,7 @@ enum ShowCommand: Command {
             .map { ("Attribute", StandardOutput.shown("\($0.key)=\($0.value)")) }
     }
 
-    /// Returns the report. For a name without an entry that only has fields, the other members are null or empty.
+    /// Returns the report. If there are only fields and no entry `name`, the other members are null or empty.
     private static func report(_ name: String, _ item: Keychain.Item?, _ fields: [String]) -> JSONObject {
         [
             "name": name, "size": item?.size, "kind": item?.kind, "created": item.map { Timestamp.text($0.created) },

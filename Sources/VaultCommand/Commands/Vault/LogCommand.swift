@@ -140,7 +140,7 @@ enum LogCommand: Command {
         return exit
     }
 
-    /// Records the switch. If recording fails, switching on is undone, while switching off only causes a warning.
+    /// Records the switch. If this fails, a switch to on is undone, while a switch to off only causes a warning.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }

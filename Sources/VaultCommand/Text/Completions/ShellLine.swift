@@ -1,14 +1,14 @@
-/// A line in the form in which bash passes it to a completion: not yet split, with its quotes, up to the cursor.
+/// The command line as bash passes it to a completion. It is not split, contains its quotes, and ends at the cursor.
 ///
 /// bash replaces only the end of the last word, which is the part after an open quote or after the last word break,
-/// such as a colon. So the completion must be the end of a whole word, quoted for that context.
+/// such as a colon. Therefore, a completion consists of the end of a whole word, quoted for its context.
 struct ShellLine: Equatable {
     enum Quote: Equatable { case none, single, double }
 
-    /// The words without quotes. The last one is at the cursor, and may be empty.
+    /// The words without their quotes. The last word ends at the cursor, and may be empty.
     private(set) var words = [""]
     private(set) var quote = Quote.none
-    /// The part of the last word that bash does not replace.
+    /// The beginning of the last word, which bash keeps.
     private(set) var kept = ""
 
     /// - Parameter breaks: the value of bash's COMP_WORDBREAKS.
@@ -53,7 +53,7 @@ struct ShellLine: Equatable {
 
     private static let escapedInDouble: Set<Unicode.Scalar> = ["\"", "\\", "$", "`"]
 
-    /// Returns the text that replaces the end of the last word, and so completes it to `word`.
+    /// Returns the text with which bash replaces the end of the last word, so that the whole word is `word`.
     func ending(_ word: String) -> String {
         var quoted = ""
         for scalar in word.unicodeScalars.dropFirst(kept.unicodeScalars.count) {

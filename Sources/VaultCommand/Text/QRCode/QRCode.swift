@@ -1,14 +1,14 @@
 import Sealing
 
-/// A QR code of at most 213 bytes for a terminal, of model 2, byte mode, error correction level M and versions 1 to 10.
-/// Section numbers refer to ISO/IEC 18004:2015.
+/// A QR code for a terminal: model 2, byte mode, error correction level M, versions 1 to 10, at most 213 bytes. Section
+/// numbers refer to ISO/IEC 18004:2015.
 ///
-/// The code reveals a secret to anyone who sees it. All data derived from the bytes is in guarded memory: codewords,
-/// modules and text. The time to choose a mask depends on the bytes.
+/// The code reveals its secret to anyone who sees it. All data derived from the secret is in guarded memory: codewords,
+/// modules and text. The duration of the mask's choice depends on the secret.
 struct QRCode: ~Copyable {
     static var capacity: Int { QRVersion.largest.capacity }
 
-    /// The width of the light border in modules, without which a reader does not find the code (section 6.3.8).
+    /// The width, in modules, of the light border that scanners need to find the code (section 6.3.8).
     static let quietZone = 4
 
     let version: QRVersion
@@ -17,8 +17,9 @@ struct QRCode: ~Copyable {
 
     /// Creates the code.
     ///
-    /// - Parameter mask: the mask; nil for the one that the standard's rules choose.
-    /// - Throws: ``SealingError/Code/length`` for more than ``capacity`` bytes; ``SealingError/Code/outOfMemory``.
+    /// - Parameter mask: the mask; nil to choose it by the standard's rules.
+    /// - Throws: ``SealingError/Code/length`` if `payload` has more than ``capacity`` bytes;
+    ///   ``SealingError/Code/outOfMemory``.
     init(_ payload: RawSpan, mask: QRMask? = nil) throws(SealingError) {
         guard let version = QRVersion.smallest(for: payload.byteCount) else { throw SealingError(.length) }
         var matrix = try QRMatrix(version)
@@ -32,14 +33,14 @@ struct QRCode: ~Copyable {
     }
 }
 
-/// The size of a QR code, and the division of its codewords into blocks at level M.
+/// The size of a QR code, which determines how its codewords are divided into blocks at level M.
 struct QRVersion: Hashable {
     /// The version's number in the standard, from 1 to 10.
     let number: Int
-    /// The number of codewords for data and error correction (section 7.5.1, table 9; also the next two).
+    /// The number of all codewords, for data and error correction (section 7.5.1, table 9; also the next two).
     let codewords: Int
     let blockCount: Int
-    /// The number of error correction codewords of each block.
+    /// The number of error correction codewords in each block.
     let checkSize: Int
 
     private static let all = [
@@ -66,11 +67,10 @@ struct QRVersion: Hashable {
     /// The size of the length field in bytes (section 7.4.1, table 3).
     var countSize: Int { number < 10 ? 1 : 2 }
 
-    /// The maximum number of bytes. The mode has 4 bits, the length `countSize` bytes, and the terminator 4 bits.
+    /// The maximum number of payload bytes. The mode and the terminator have 4 bits each, the length `countSize` bytes.
     var capacity: Int { dataCodewords - countSize - 1 }
 
-    /// The data codewords of each block. If they cannot be divided evenly, each of the first blocks has one fewer than
-    /// the last ones.
+    /// The data codewords of each block. If they cannot be divided evenly, the last blocks have one more each.
     var blocks: [Range<Int>] {
         let (size, longBlocks) = dataCodewords.quotientAndRemainder(dividingBy: blockCount)
         var start = 0
@@ -81,7 +81,7 @@ struct QRVersion: Hashable {
         }
     }
 
-    /// The rows, and columns, of the centres of alignment patterns (annex E, table E.1).
+    /// The coordinates of the alignment patterns' centres, for rows and columns alike (annex E, table E.1).
     var alignmentCentres: [Int] {
         switch number {
         case 1: []

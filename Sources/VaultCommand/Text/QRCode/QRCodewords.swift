@@ -2,7 +2,7 @@ import Sealing
 
 /// The codewords of a QR code in the order in which they are drawn (sections 7.4 to 7.6).
 enum QRCodewords {
-    /// - Parameter payload: the bytes, at most the version's capacity.
+    /// - Parameter payload: the bytes to encode, at most as many as the version's capacity.
     static func encode(_ payload: RawSpan, for version: QRVersion) throws(SealingError) -> SecretBytes {
         let data = try dataCodewords(payload, version)
         let generator = generator(ofDegree: version.checkSize)
@@ -17,7 +17,7 @@ enum QRCodewords {
                     divide(data[block], by: generator, into: UnsafeMutableRawBufferPointer(rebasing: check))
                 }
                 codewords.withUnsafeMutableBytes { codewords in
-                    // The codewords are interleaved: the first of each block, the second of each, and so on (section
+                    // The blocks are interleaved: all first codewords, then all second codewords, and so on (section
                     // 7.6).
                     var end = 0
                     for position in 0..<(blocks.last?.count ?? 0) {
@@ -38,11 +38,11 @@ enum QRCodewords {
         return codewords
     }
 
-    /// Returns the mode, the length, the bytes, the terminator and the padding (sections 7.4.2, 7.4.5 and 7.4.10).
+    /// Returns mode, length, payload, terminator and padding (sections 7.4.2, 7.4.5 and 7.4.10).
     private static func dataCodewords(_ payload: RawSpan, _ version: QRVersion) throws(SealingError) -> SecretBytes {
         var codewords = try SecretBytes(zeros: version.dataCodewords)
         codewords.withUnsafeMutableBytes { codewords in
-            // The mode has four bits, so everything after it is shifted by half a byte.
+            // The mode has only four bits, so everything after the mode is shifted by half a byte.
             var half = 0b0100 as UInt8
             var end = 0
             func append(_ byte: UInt8) {
@@ -53,7 +53,7 @@ enum QRCodewords {
             if version.countSize == 2 { append(UInt8(truncatingIfNeeded: payload.byteCount >> 8)) }
             append(UInt8(truncatingIfNeeded: payload.byteCount))
             payload.withUnsafeBytes { $0.forEach(append) }
-            // The terminator, four zero bits, fills the last byte.
+            // The four zero bits of the terminator fill the last byte.
             append(0)
             for offset in end..<codewords.count { codewords[offset] = (offset - end).isMultiple(of: 2) ? 0xEC : 0x11 }
         }
@@ -62,12 +62,12 @@ enum QRCodewords {
 
     // MARK: Reed-Solomon code, section 7.5.2
 
-    /// Returns the coefficients of (x - α⁰)(x - α¹)…, from the second highest power down; the highest is 1.
+    /// Returns the coefficients of (x - α⁰)(x - α¹)…, from the second highest power down. The highest is 1.
     static func generator(ofDegree degree: Int) -> [UInt8] {
         let field = ByteField.qrCode
         var generator = [UInt8](repeating: 0, count: degree)
         var root: UInt8 = 1
-        // The product begins with the polynomial 1, whose coefficient is the last one.
+        // The product begins as the polynomial 1, whose only coefficient is stored last.
         if let last = generator.indices.last { generator[last] = 1 }
         for _ in 0..<degree {
             for index in generator.indices {
@@ -79,9 +79,9 @@ enum QRCodewords {
         return generator
     }
 
-    /// Divides the data, as a polynomial times x to the generator's degree, by the generator.
+    /// Divides the data by the generator. As a polynomial, the data is first multiplied by x to the generator's degree.
     ///
-    /// - Parameter remainder: receives the remainder; contains as many zeros as the generator has coefficients.
+    /// - Parameter remainder: receives the remainder. On entry, it has as many zeros as the generator has coefficients.
     static func divide(
         _ data: Slice<UnsafeRawBufferPointer>, by generator: [UInt8], into remainder: UnsafeMutableRawBufferPointer
     ) {

@@ -1,9 +1,9 @@
-/// A pattern that inverts data modules, so that the code has few areas of one colour and few patterns that resemble a
-/// finder (section 7.8).
+/// A pattern that inverts data modules. It makes large areas of one colour rare, as well as patterns that a scanner
+/// could mistake for a finder (section 7.8).
 enum QRMask: Int, CaseIterable {
     case checkered, rows, columns, diagonals, blocks, crosses, circles, gridded
 
-    /// Returns whether the mask inverts a module (section 7.8.2, table 10).
+    /// Returns whether the mask inverts the module in a row and column (section 7.8.2, table 10).
     func selects(_ row: Int, _ column: Int) -> Bool {
         let product = row * column
         let value =
@@ -20,7 +20,7 @@ enum QRMask: Int, CaseIterable {
         return value == 0
     }
 
-    /// Returns the mask with the lowest penalty, or the first of several (section 7.8.3). Leaves the matrix unmasked.
+    /// Returns the first mask that has the lowest penalty (section 7.8.3). Leaves the matrix unmasked.
     static func best(for matrix: inout QRMatrix) -> QRMask {
         var best = (mask: QRMask.checkered, penalty: Int.max)
         for mask in allCases {
@@ -44,12 +44,12 @@ extension QRMatrix {
         (0..<size).reduce(0) { sum, line in sum + penalty { self[line, $0] } + penalty { self[$0, line] } }
     }
 
-    /// Returns the penalty of a line. It is 3 for five adjacent modules of one colour, 1 for each further one, and 40
-    /// for a pattern that resembles a finder.
+    /// Returns the penalty of a row or column. Five adjacent modules of one colour cost 3, each further one 1, and a
+    /// pattern that resembles a finder 40.
     private func penalty(ofLine isDark: (Int) -> Bool) -> Int {
         var penalty = 0
         var streak = 0
-        // A line begins and ends with as many light modules of the quiet zone as a finder pattern may require.
+        // A line begins and ends in the quiet zone, with as many light modules as a finder pattern can require.
         var runs = LastRuns()
         var isRunDark = false
         var length = size
@@ -74,7 +74,7 @@ extension QRMatrix {
         return penalty + (runs.areOfFinder ? 40 : 0)
     }
 
-    /// The penalty of 3 for each block of two by two modules of one colour, including overlapping ones.
+    /// The penalty for blocks of one colour, which is 3 for each two by two modules, including overlapping blocks.
     private var blockPenalty: Int {
         var count = 0
         for row in 1..<size {
@@ -89,7 +89,7 @@ extension QRMatrix {
         return 3 * count
     }
 
-    /// The penalty of 10 for each 5% by which the fraction of dark modules differs from 50%.
+    /// The penalty for imbalance, which is 10 for each 5% by which the fraction of dark modules differs from 50%.
     private var balancePenalty: Int {
         let total = size * size
         let dark = (0..<total).count { self[$0 / size, $0 % size] }
@@ -106,8 +106,8 @@ private struct LastRuns {
         lengths[6] = length
     }
 
-    /// Whether the runs form a finder pattern of any size. These are dark and light runs of 1:1:3:1:1 units between two
-    /// light runs, one of which has at least 4 units.
+    /// Whether the runs form a finder pattern of any size: dark and light runs in the proportion 1:1:3:1:1, between two
+    /// light runs, one of which is at least 4 units long.
     var areOfFinder: Bool {
         let unit = lengths[1]
         return unit > 0 && lengths[2] == unit && lengths[3] == 3 * unit && lengths[4] == unit && lengths[5] == unit

@@ -1,6 +1,6 @@
 import Sealing
 
-/// The modules of a QR code, which are dark or light, and may belong to a function pattern (section 6.3).
+/// The modules of a QR code. Each is dark or light, and may belong to a function pattern (section 6.3).
 struct QRMatrix: ~Copyable {
     let version: QRVersion
     var size: Int { version.size }
@@ -8,7 +8,7 @@ struct QRMatrix: ~Copyable {
     /// One byte per module, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// A flag for modules of function patterns, which data and masks leave out.
+    /// The flag of modules in function patterns, which data and masks skip.
     private static let function: UInt8 = 2
 
     init(_ version: QRVersion) throws(SealingError) {
@@ -17,7 +17,7 @@ struct QRMatrix: ~Copyable {
         drawPatterns()
     }
 
-    /// Whether a module is dark. Modules outside the code are light, like the quiet zone.
+    /// Whether the module in a row and column is dark. Modules outside the code are light, like the quiet zone.
     subscript(row: Int, column: Int) -> Bool { flags(row, column) & QRMatrix.dark != 0 }
 
     func isFunction(_ row: Int, _ column: Int) -> Bool { flags(row, column) & QRMatrix.function != 0 }
@@ -39,7 +39,7 @@ struct QRMatrix: ~Copyable {
     private mutating func drawPatterns() {
         for (row, column) in [(3, 3), (3, size - 4), (size - 4, 3)] { drawSquares(row, column, radius: 4) }
         for row in version.alignmentCentres {
-            // Alignment patterns do not overlap a finder.
+            // An alignment pattern that would overlap a finder is omitted.
             for column in version.alignmentCentres where !isFunction(row, column) {
                 drawSquares(row, column, radius: 2)
             }
@@ -60,21 +60,21 @@ struct QRMatrix: ~Copyable {
         for down in -radius...radius {
             for right in -radius...radius {
                 let distance = max(abs(down), abs(right))
-                // A finder has a dark square of 3, a light ring, a dark ring, and the separator. An alignment pattern
-                // has a dark module, a light ring, and a dark ring.
+                // A finder has a dark square of 3 by 3, a light ring, a dark ring, and the separator. An alignment
+                // pattern has a dark module, a light ring, and a dark ring.
                 let isLight = radius == 4 ? distance == 2 || distance == 4 : distance == 1
                 set(row + down, column + right, !isLight, isFunction: true)
             }
         }
     }
 
-    /// Draws the error correction level and the mask, twice (section 7.9.1).
+    /// Draws two copies of the error correction level and the mask (section 7.9.1).
     mutating func drawFormat(_ mask: QRMask?) {
-        // Level M is 00. Before a mask is chosen, this reserves the modules.
+        // Level M is 00. If no mask has been chosen yet, this only reserves the modules.
         let bits = mask.map { QRMatrix.withCheck($0.rawValue, degree: 10, generator: 0x537) ^ 0x5412 } ?? 0
         for index in 0..<15 {
             let isDark = bits >> index & 1 == 1
-            // These modules surround the finder at the top left, except for the timing patterns.
+            // These modules surround the top left finder, except for modules of the timing patterns.
             let near = [0, 1, 2, 3, 4, 5, 7, 8]
             if index < 8 {
                 set(near[index], 8, isDark, isFunction: true)
@@ -88,7 +88,7 @@ struct QRMatrix: ~Copyable {
         set(size - 8, 8, true, isFunction: true)
     }
 
-    /// Draws the version number, twice, from version 7 on (section 7.10).
+    /// Draws two copies of the version number, which codes have from version 7 on (section 7.10).
     private mutating func drawVersion() {
         guard version.number >= 7 else { return }
         let bits = QRMatrix.withCheck(version.number, degree: 12, generator: 0x1F25)
@@ -100,7 +100,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Returns a BCH code: a number followed by the remainder of its division by the generator (annexes C and D).
+    /// Returns a BCH code: `number` followed by the remainder of its division by `generator` (annexes C and D).
     static func withCheck(_ number: Int, degree: Int, generator: Int) -> Int {
         var remainder = number << degree
         while remainder >> degree > 0 {
@@ -110,17 +110,17 @@ struct QRMatrix: ~Copyable {
         return number << degree | remainder
     }
 
-    /// Draws codewords in columns of two modules, up and down from the right (section 7.7.3).
+    /// Draws codewords in pairs of columns, from right to left, alternately up and down (section 7.7.3).
     mutating func fill(with codewords: borrowing SecretBytes) {
         let bitCount = codewords.count * 8
         var bit = 0
         var isUpward = true
-        // The column of the timing pattern belongs to no pair.
+        // The column of the vertical timing pattern belongs to no pair.
         for right in Array(stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1] {
             for step in 0..<size {
                 let row = isUpward ? size - 1 - step : step
                 for column in [right, right - 1] where !isFunction(row, column) {
-                    // Some versions have up to seven more modules than bits. These are light before masking.
+                    // In some versions, up to seven modules are left over. They are light before masking.
                     let isDark = bit < bitCount && codewords.withUnsafeBytes { $0[bit / 8] >> (7 - bit % 8) & 1 == 1 }
                     set(row, column, isDark)
                     bit += 1
@@ -130,7 +130,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Inverts the modules that a mask selects. Applying the same mask again undoes it.
+    /// Inverts the modules that the mask selects. Applying a mask twice leaves the matrix unchanged.
     mutating func apply(_ mask: QRMask) {
         for row in 0..<size {
             for column in 0..<size where !isFunction(row, column) && mask.selects(row, column) {

@@ -80,8 +80,6 @@ package struct ChildProcess: ~Copyable {
         return posix_spawnp(&process, program, &actions, &attributes, &copies, __environ)
     }
 
-    // MARK: Ending
-
     package func send(_ signal: Int32) { kill(number, signal) }
 
     /// Lets the program continue to run after this value is destroyed.

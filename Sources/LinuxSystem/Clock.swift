@@ -40,8 +40,6 @@ extension timespec {
     }
 }
 
-// MARK: - Waiting
-
 /// A point in time at which a wait ends. Its clock stops while the machine is suspended.
 package struct Deadline: Comparable, Sendable {
     private let instant: SuspendingClock.Instant

@@ -89,8 +89,6 @@ private final class BlockingThreads: TaskExecutor {
     }
 }
 
-// MARK: - Threads of the system
-
 /// Runs `body` on a new, detached thread. All signals are blocked on it, so that handlers run on the program's own
 /// threads. Tools such as ps show `name`, which has at most 15 bytes. Throws if a limit of the system is reached.
 package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {

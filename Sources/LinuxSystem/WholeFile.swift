@@ -95,8 +95,6 @@ package struct WholeFile: Sendable {
     }
 }
 
-// MARK: - Files that are not yet published
-
 // A file is written under a temporary name in the same folder and then renamed, so that no process sees part of it. The
 // temporary name is fixed, and a user's own file is unlikely to have it. Only the holder of a lock on the folder, or on
 // the file to be replaced, creates such a file. So if one exists already, a crash has left it.

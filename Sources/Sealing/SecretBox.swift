@@ -85,8 +85,6 @@ package struct NonceSource {
     }
 }
 
-// MARK: - libsodium
-
 extension UnsafeRawBufferPointer {
     /// The buffer's address. If an empty buffer has no address, this is a placeholder, which libsodium never reads.
     var pointer: UnsafePointer<UInt8> {

@@ -82,8 +82,6 @@ public struct SecretBytes: ~Copyable {
 // and several threads may read at the same time.
 extension SecretBytes: @unchecked Sendable {}
 
-// MARK: - Access in place
-
 extension SecretBytes {
     /// Reads the secret in place. The span cannot leave the closure. Bytes that the closure copies are not guarded.
     @inlinable
@@ -121,8 +119,6 @@ extension SecretBytes {
         return sodium_memcmp(base, other.base, count) == 0
     }
 }
-
-// MARK: - To and from ordinary memory
 
 // Ordinary memory is not wiped, may be swapped out, and may be part of a core dump. Any code that has a String or an
 // Array can copy it.

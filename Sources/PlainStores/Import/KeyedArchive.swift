@@ -113,8 +113,6 @@ struct KeyedArchive {
     }
 }
 
-// MARK: - Foundation objects
-
 extension KeyedArchive {
     private static let foundationFields: Set<String> = [
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",

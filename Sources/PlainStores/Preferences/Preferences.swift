@@ -60,8 +60,6 @@ public final class Preferences: ValueStore {
     deinit { flushReporting() }
 }
 
-// MARK: - ValueStore
-
 extension Preferences {
     /// The identity of the store, which is equal for two objects that use the same file.
     public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
@@ -144,8 +142,6 @@ extension Preferences {
     }
 }
 
-// MARK: - The paths of suites
-
 extension Preferences {
     /// The maximum size of a suite's file name without `.plist`, in bytes.
     private static let longestName = 200
@@ -172,8 +168,6 @@ extension Preferences {
         return name
     }
 }
-
-// MARK: - Redaction
 
 extension Preferences: Redacted {
     /// The type's name and the property list's path.

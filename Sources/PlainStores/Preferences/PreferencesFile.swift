@@ -149,8 +149,6 @@ extension VaultError {
     }
 }
 
-// MARK: - The forms of values
-
 // Three kinds of values have a special form in a property list. `untyped` is written as data. `null` is written as
 // `{$nil: true}`, and a date that XML cannot hold, such as one with a fraction of a second, as `{$date: seconds since
 // 2001}`. A value that already is a dictionary of one of these forms is refused.

@@ -55,8 +55,6 @@ extension MemoryStore {
     private static let shared = MemoryStore(failures: standardFailures)
 }
 
-// MARK: - References
-
 extension StoreReference {
     /// A reference to ``Preferences/standard``.
     public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }

@@ -66,8 +66,6 @@ public struct RAMStored<Key: ValueKey> {
     }
 }
 
-// MARK: - Conformances
-
 extension Stored: Sendable where Key: Sendable {}
 extension RAMStored: Sendable where Key: Sendable {}
 

@@ -104,8 +104,6 @@ public struct DefaultedKey<Key: StandardKey>: ValueKey {
     public static func value(of reading: Value) -> Value? { reading }
 }
 
-// MARK: - Conformances
-
 extension Storable: Sendable where Value: Sendable {}
 extension RAMStorable: Sendable where Value: Sendable {}
 extension DefaultedKey: Sendable where Key: Sendable, Key.Value: Sendable {}

@@ -71,8 +71,6 @@ extension VaultError {
     }
 }
 
-// MARK: - The location of a failure
-
 // A failed conversion returns nil without a reason. The functions below repeat the conversion and return the reason, or
 // nil if it succeeds. So the conversions themselves need not track a path.
 
@@ -171,8 +169,6 @@ extension Sequence {
         return nil
     }
 }
-
-// MARK: - Keys in paths
 
 /// A key that no type declares: an element's index, or the key of a superclass.
 struct UndeclaredKey: CodingKey {

@@ -33,8 +33,6 @@ extension StoredValue {
     }
 }
 
-// MARK: - Writing
-
 extension StoredValue {
     package func encoded(for key: String) throws(VaultError) -> (StoredKind, [UInt8]) {
         do { return try encoded(depth: 0) } catch {

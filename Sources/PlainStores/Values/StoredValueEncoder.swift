@@ -169,8 +169,6 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     private func nested() -> StoredValueEncoder { encoder.nested(at: index) { encoder.elements.append($0) } }
 }
 
-// MARK: - Stable order
-
 /// A collection whose order of elements differs between processes. The elements are stored sorted, so that equal
 /// collections have equal stored forms, and no observer mistakes a different order for a change.
 private protocol Unordered {

@@ -80,8 +80,6 @@ package struct Statement {
     }
 }
 
-// MARK: - Coding
-
 extension ByteReader {
     mutating func device() throws(Malformed) -> Device {
         guard let device = Device(publicKey: try array(Ed25519.publicKeySize)) else { throw Malformed("a device key") }

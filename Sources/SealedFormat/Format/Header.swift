@@ -76,8 +76,6 @@ package struct Hint: Hashable, Sendable {
     }
 }
 
-// MARK: - Coding
-
 extension Header {
     /// Reads a header without checking its MAC. Throws `damaged`; `newerFormat` if the format version is later.
     package init(parsing bytes: [UInt8]) throws(LogError) {

@@ -62,8 +62,6 @@ extension Collection<KeySlot> {
     var parametersSize: Int { reduce(0) { $0 + $1.parameters.count } }
 }
 
-// MARK: - Coding
-
 extension ByteReader {
     /// Reads a slot, and its parameters from the header's parameter area. Ignores reserved bytes.
     ///
@@ -130,8 +128,6 @@ package struct BoundName: Hashable, Sendable {
         return index.name == name?.mark
     }
 }
-
-// MARK: - Coding
 
 extension ByteReader {
     /// Reads a bound name. Returns nil if all of its bytes are zero.

@@ -72,8 +72,6 @@ package struct NamedCells: Sendable {
         return items
     }
 
-    // MARK: The table
-
     private mutating func grow() {
         let old = exchange(&slots, with: [])
         slots = [Slot](repeating: Slot(), count: max(8, old.count * 2))

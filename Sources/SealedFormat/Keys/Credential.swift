@@ -22,8 +22,6 @@ package struct Credential: ~Copyable {
     }
 }
 
-// MARK: - Kinds
-
 extension Credential {
     package static func keyFile(_ key: consuming KeyFile) -> Credential {
         let kind: KeySlot.Kind = key.kind == .generated ? .generatedKey : .otherKey
@@ -61,8 +59,6 @@ extension KeyFile {
         return digest
     }
 }
-
-// MARK: - Slots
 
 extension Credential {
     package borrowing func mayOpen(_ slot: KeySlot) -> Bool {

@@ -63,8 +63,6 @@ package struct SecretFile: ~Copyable {
         }
     }
 
-    // MARK: Root's files
-
     /// Returns the reason for accepting root's file although other users can read it; nil if there is no such reason.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],

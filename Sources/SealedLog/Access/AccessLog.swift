@@ -20,8 +20,6 @@ struct AccessLog: Sendable {
     private var location: String { folder.location(of: AccessLog.name(records.vaultID)) }
     private var formerLocation: String { location + "-former" }
 
-    // MARK: Writing
-
     /// Appends a record without a flush, so a power loss may remove the newest records.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
@@ -95,8 +93,6 @@ struct AccessLog: Sendable {
         return try end(of: file, used(fileSystem.status(of: file)).size).last
     }
 
-    // MARK: Reading
-
     /// Reads all records under a shared lock, so that no process writes during the call.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
@@ -126,8 +122,6 @@ struct AccessLog: Sendable {
         guard end <= 2 * fileSize else { throw LogError(.accessLogUnusable, "\(location) is too large") }
         return try used(fileSystem.read(file, upTo: Int(end - start), at: start))
     }
-
-    // MARK: Opening
 
     /// Opens the file. First checks the folder and the file in the same way as for the rollback memory. Root may append
     /// its reads to a user's file, because the file's contents are not trusted.
@@ -165,8 +159,6 @@ struct AccessLog: Sendable {
             throw error.isBusy ? LogError(error, location) : unusable(error)
         }
     }
-
-    // MARK: Errors
 
     private func used<Result: ~Copyable>(
         _ call: @autoclosure () throws(SystemError) -> Result

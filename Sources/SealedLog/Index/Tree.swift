@@ -91,8 +91,6 @@ struct TreeCursor: Sendable {
     }
 }
 
-// MARK: - Building
-
 /// A buffer for consecutive sealed bytes. It keeps them in memory, or writes them to a store in steps of one mebibyte.
 struct ByteSink: ~Copyable {
     private static let size = 1 << 20

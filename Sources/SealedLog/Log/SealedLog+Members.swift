@@ -88,8 +88,6 @@ extension SealedLog {
     }
 }
 
-// MARK: - Authors of changes
-
 package struct LoggedChange: Sendable {
     package let name: String
     /// The time of the change in milliseconds since 1970.

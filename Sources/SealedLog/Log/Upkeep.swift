@@ -106,8 +106,6 @@ final class Upkeep: Sendable {
         semaphore?.wait()
     }
 
-    // MARK: At the end of the process
-
     private static let known = Mutex<[(upkeep: Upkeep, process: pid_t)]>([])
     /// The registration of the exit handler, which happens once, on first use.
     private static let registration = atexit {

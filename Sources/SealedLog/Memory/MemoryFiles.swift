@@ -32,8 +32,6 @@ struct MemoryFolder: Sendable {
 
     func location(of name: String) -> String { "\(path)/\(name)" }
 
-    // MARK: Checks
-
     /// Returns the folder's status, checked like ``check(_:_:isForRecords:)``; nil if the folder does not exist.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
         // Even if the link points to root's own folder, its owner could redirect it before root writes.
@@ -151,8 +149,6 @@ final class MemoryFile: Sendable {
             } catch { throw folder.unusable(location, error) }
         }
     }
-
-    // MARK: Opening
 
     /// Returns the open file if it is still at the path. Otherwise opens the file now at the path, if any.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {

@@ -34,8 +34,6 @@ package struct TrustRecord: Hashable, Sendable {
     }
 }
 
-// MARK: - The file
-
 extension TrustRecord {
     /// Reads a vault's record. Returns an empty record if the file is missing or torn. Throws a notice if the file
     /// cannot be used, since another user's file could make this process run any command.

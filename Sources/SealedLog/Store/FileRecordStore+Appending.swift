@@ -48,8 +48,6 @@ extension FileRecordStore {
         return failure.ofUnknownOutcome
     }
 
-    // MARK: Room
-
     /// Extends the file with zeros for the record to overwrite. Overwriting existing blocks leaves the file system's
     /// metadata unchanged, which shortens an append by a third. After a torn write, the remaining zeros show the tear.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
@@ -84,8 +82,6 @@ extension FileRecordStore {
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
-
-    // MARK: Zeros
 
     private func writeZeros(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }

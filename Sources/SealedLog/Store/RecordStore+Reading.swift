@@ -92,8 +92,6 @@ extension RecordStore {
         return result
     }
 
-    // MARK: Bytes
-
     /// Reads exactly `count` bytes. Throws `damaged` if the store ends earlier.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
         let bytes = try available(at: offset, upTo: count)

@@ -121,8 +121,6 @@ package struct ChangeList: Sendable {
     }
 }
 
-// MARK: - Coding
-
 // The encoding of a change list is used only within a process. Files never contain it.
 
 private enum Tag {

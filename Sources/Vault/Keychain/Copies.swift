@@ -203,8 +203,6 @@ extension Keychain.Copies {
         return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }
 
-    // MARK: Comparing with another machine
-
     /// Returns the vault's newest log position as one word, for comparison on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 

@@ -35,8 +35,6 @@ extension Keychain {
         try translated(log.history(name))?.content?.attributes.value(of: Login.policyKey)
     }
 
-    // MARK: Fields
-
     /// Gives a restored field its login's former policy, if the login no longer has a policy. Throws `guarded` if
     /// `changes` would leave a field without its login's policy.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {

@@ -86,8 +86,6 @@ extension Keychain {
             try set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires)
         }
 
-        // MARK: For the keychain
-
         mutating func set(
             _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
             expires: Date?
@@ -138,8 +136,6 @@ extension Keychain {
             if changes.isEmpty { return true }
             return try keychain.commit(changes, liftingPolicies: liftsPolicies)
         }
-
-        // MARK: Typed values
 
         /// Adds a batch's changes. If a value is not as the batch expects, returns false and leaves nothing to commit.
         fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {

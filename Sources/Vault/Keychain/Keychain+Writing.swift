@@ -125,8 +125,6 @@ extension Keychain {
     /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, but never `invalid`.
     public func makeDurable() throws(VaultError) { try waiting(nil, log.makeDurable) }
 
-    // MARK: Sealing
-
     /// Seals a value and returns the change that sets it, without writing anything.
     func setting(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,

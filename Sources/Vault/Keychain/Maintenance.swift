@@ -34,8 +34,6 @@ extension Keychain.Maintenance {
     }
 }
 
-// MARK: - For the command
-
 extension Keychain.Maintenance {
     package typealias MemoryState = SealedLog.MemoryState
 

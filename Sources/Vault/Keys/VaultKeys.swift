@@ -29,8 +29,6 @@ extension Keychain.VaultKeys {
         Fingerprint.text(try keychain.translated(keychain.log.fingerprint()))
     }
 
-    // MARK: Adding
-
     /// Adds a key file as a key, and generates the file if there is none at the path.
     ///
     /// - Parameter label: a label for people to read, up to 256 bytes, sealed in the vault.
@@ -89,8 +87,6 @@ extension Keychain.VaultKeys {
         keychain.remember { record, _ in record.allow(command: command) }
     }
 
-    // MARK: Removing and replacing
-
     /// Removes a key. Anyone who used it may have kept a copy of the vault or its data key. Only
     /// ``rotateDataKey(dropping:replacing:_:)`` protects against that.
     ///
@@ -124,8 +120,6 @@ extension Keychain.VaultKeys {
             }
         }
     }
-
-    // MARK: The table
 
     /// Changes the key slots. Also returns the keys after the change, since a separate read could fail.
     @discardableResult

@@ -59,8 +59,6 @@ struct ConfigurationParser {
     }
 }
 
-// MARK: - Sections
-
 extension ConfigurationParser {
     private mutating func begin(_ text: String) throws(VaultError) {
         try endSection()
@@ -88,8 +86,6 @@ extension ConfigurationParser {
         self.draft = nil
     }
 }
-
-// MARK: - Values
 
 extension ConfigurationParser {
     private mutating func set(_ word: String, to text: String) throws(VaultError) {

@@ -63,8 +63,6 @@ package struct VaultConfiguration: Hashable, Sendable {
     }
 }
 
-// MARK: - The file
-
 extension VaultConfiguration {
     static let sizeLimit = 64 << 10
 
@@ -118,8 +116,6 @@ extension VaultError {
         VaultError(.invalid, "The configuration \(path) is larger than 64 KiB. Remove what does not belong there.")
     }
 }
-
-// MARK: - Parsing
 
 extension VaultConfiguration {
     /// Parses the contents of a configuration file.

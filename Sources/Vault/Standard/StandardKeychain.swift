@@ -43,8 +43,6 @@ final class StandardKeychain: SecretStore {
         }
     }
 
-    // MARK: A store
-
     func value(of key: String) throws(VaultError) -> StoredValue? { try opened()?.value(of: key) }
     func keys(prefix: String) throws(VaultError) -> [String] { try opened()?.keys(prefix: prefix) ?? [] }
 

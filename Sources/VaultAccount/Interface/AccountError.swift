@@ -80,8 +80,6 @@ extension AccountServiceError: LocalizedError {
     public var errorDescription: String? { message }
 }
 
-// MARK: - The module's boundary
-
 // Inside the module, errors of the stores and of the server are thrown as they are. Each public method uses the
 // functions below to throw them as an ``AccountError``.
 

@@ -101,8 +101,6 @@ extension AccountManager {
     }
 }
 
-// MARK: - Expiry of a login
-
 extension AccountManager {
     /// Returns a task that notifies observers when a login expires, since the expiry changes no store.
     private func timer(for view: View) -> Task<Void, Never>? {
@@ -142,8 +140,6 @@ extension AccountManager {
 
 extension Session { var lastUse: Date { [loggedInAt, renewedAt, usedAt].compactMap(\.self).max() ?? loggedInAt } }
 
-// MARK: - Following the stores
-
 extension AccountManager {
     private func followers() -> [Task<Void, Never>] {
         options.followsStores ? [follower(of: storage.keychain), follower(of: storage.plain)] : []
@@ -179,8 +175,6 @@ extension AccountManager {
         }
     }
 }
-
-// MARK: - Reading from memory
 
 extension AccountManager {
     /// Returns the view in memory. The stores are read at the first call, and whenever the last read failed.

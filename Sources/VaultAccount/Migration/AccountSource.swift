@@ -96,8 +96,6 @@ public struct AccountMigration: Hashable, Sendable {
     public let profileFields: [String]
 }
 
-// MARK: - Reading the plain copy
-
 extension ValueStore {
     /// Removes values durably. Throws `busy` if another process has changed a value; succeeds if none exists.
     fileprivate func remove(_ values: [String: StoredValue]) throws {

@@ -64,8 +64,6 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     }
 }
 
-// MARK: - The fields of profiles
-
 extension AccountStorage {
     func upToDateFields(of id: String) throws -> [String: StoredValue] {
         try finishPendingWork(for: id)

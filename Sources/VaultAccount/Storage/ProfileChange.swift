@@ -80,15 +80,11 @@ extension AccountProfile {
     }
 }
 
-// MARK: - Secret fields
-
 extension AccountProfile {
     static func secret(_ change: ProfileChange) -> ProfileChange { change.filter(secretFields.contains) }
 
     static func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !secretFields.contains($0) } }
 }
-
-// MARK: - Names of secrets
 
 extension AccountProfile {
     /// Throws `invalid` for fields that would be stored unencrypted although their names suggest secrets.

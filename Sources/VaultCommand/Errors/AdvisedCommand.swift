@@ -56,8 +56,6 @@ struct AdvisedCommand {
         return other
     }
 
-    // MARK: Words that the shell and the parser read back unchanged
-
     static func option(_ spelling: String, _ value: String) -> String {
         "\(spelling)\(value.isOption ? "=" : " ")\(word(value))"
     }

@@ -61,8 +61,6 @@ enum NewFile {
     }
 }
 
-// MARK: - Files that other programs write
-
 extension NewFile {
     /// Throws if git, run by root, would write another user's configuration. git follows symbolic links, and root would
     /// become the owner of the new file.

@@ -114,8 +114,6 @@ struct ScratchFolder: ~Copyable {
                 + "system in memory. Use `vault get` and `vault set` with pipes.")
     }
 
-    // MARK: Leftovers
-
     /// Wipes the folders of this user's killed processes. Returns the number of these folders.
     static func removeLeftovers() -> Int {
         folders(named: usedName).count { path in

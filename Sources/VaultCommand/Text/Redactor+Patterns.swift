@@ -70,8 +70,6 @@ extension Redactor {
         return lines + [rest]
     }
 
-    // MARK: White space
-
     /// The white space that programs strip from a text: Unicode's white space, the ASCII separators, which Python
     /// strips, and the byte order mark.
     private static let whiteSpace: [[UInt8]] = {

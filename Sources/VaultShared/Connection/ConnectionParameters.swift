@@ -44,8 +44,6 @@ struct ConnectionParameters: Sendable {
     }
 }
 
-// MARK: - Hosts
-
 extension ConnectionParameters {
     /// Splits a comma-separated value that has one item per host.
     static func list(_ text: String?) -> [String] {
@@ -71,8 +69,6 @@ extension ConnectionParameters {
         return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
     }
 }
-
-// MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
     /// An invalid value of `target_session_attrs`. If it is set, libpq collects all parameters but does not connect.

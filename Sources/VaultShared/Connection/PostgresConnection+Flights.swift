@@ -197,8 +197,6 @@ extension PostgresConnection {
         }
     }
 
-    // MARK: Poolers
-
     /// Returns whether the connection goes through a pooler, which may reuse the session and its settings for other
     /// clients. Behind a pooler, the ID of the server process differs from the ID that was reported at the login.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {

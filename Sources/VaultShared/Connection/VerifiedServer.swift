@@ -46,8 +46,6 @@ struct VerifiedServer: Sendable {
             && attributes[Key.username].map { $0.isSame(as: user) } ?? true
     }
 
-    // MARK: The entry
-
     /// Throws `guarded` if `attributes` do not permit the use of the entry's password for every server's database.
     ///
     /// - Parameter vault: the path of the vault that has the entry, for the error message.

@@ -6,8 +6,6 @@ package import SealedLog
 // Files on this machine for a vault in a database: pending changes that wait for the server, and the local copy.
 
 extension PostgresLocation {
-    // MARK: Changes that wait
-
     package func pending() throws(LogError) -> FileLocation? {
         guard let pendingPath else { return nil }
         let location = FileLocation(pendingPath, in: files, mergedInto: self)
@@ -48,8 +46,6 @@ extension PostgresLocation {
             + "`vault verify` while the server can be reached."
     }
 
-    // MARK: A copy that the vault does not include
-
     /// Saves the local copy to a separate file, which is never replaced, and posts a notice.
     ///
     /// - Parameter end: returns the offset at which the copy's log ends. Bytes of another history may follow.
@@ -74,8 +70,6 @@ extension PostgresLocation {
         mirror.setIncluded(head.position)
         notices.post(.copyKept(path, isComplete: isComplete))
     }
-
-    // MARK: Files
 
     /// Writes all bytes of the local copy to a new file.
     ///

@@ -47,8 +47,6 @@ final class PostgresRecordStore: NewStore {
 
     func synchronize() throws(LogError) { try flushConstruction() }
 
-    // MARK: Reading
-
     func size() throws(LogError) -> UInt64 { state.withLock { $0.construction?.size ?? $0.sizeFound ?? $0.own.size } }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {

@@ -53,8 +53,6 @@ extension StoreRule {
     }
 }
 
-// MARK: - Keys
-
 extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."

@@ -84,8 +84,6 @@ package final class FaultyFileSystem: FileSystem {
     package var calls: [FileCallRecord] { state.withLock { $0.calls } }
     package func forgetCalls() { state.withLock { $0.calls = [] } }
 
-    // MARK: The calls
-
     /// Records a call. Returns the fault with which the call must fail; nil if the call need not fail.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }

@@ -52,8 +52,6 @@ public final class TemporaryStores: Sendable {
 
 extension TemporaryStores: Redacted { public var description: String { "TemporaryStores" } }
 
-// MARK: - For a test
-
 /// Gives each test its own fresh stores; see ``TemporaryStores``.
 public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
     public var isRecursive: Bool { true }

@@ -60,8 +60,6 @@ enum QRCodewords {
         return codewords
     }
 
-    // MARK: Reed-Solomon code, section 7.5.2
-
     /// Returns the coefficients of (x - α⁰)(x - α¹)…, from the second highest power down. The highest is 1.
     static func generator(ofDegree degree: Int) -> [UInt8] {
         let field = ByteField.qrCode

@@ -34,8 +34,6 @@ struct QRMatrix: ~Copyable {
         modules.withUnsafeMutableBytes { $0[offset] = flags }
     }
 
-    // MARK: Function patterns
-
     private mutating func drawPatterns() {
         for (row, column) in [(3, 3), (3, size - 4), (size - 4, 3)] { drawSquares(row, column, radius: 4) }
         for row in version.alignmentCentres {

@@ -1,5 +1,4 @@
 package import LinuxSystem
-package import SealedFormat
 package import SealedLog
 
 extension RecordStore {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import LinuxSystem
-import SealedFormat
 import SealedLog
 import TestSupport
 import Testing

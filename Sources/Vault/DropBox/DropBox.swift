@@ -1,7 +1,6 @@
 package import Age
 public import FoundationEssentials
 import LinuxSystem
-import SealedFormat
 import SealedLog
 public import Sealing
 

@@ -1,4 +1,3 @@
-package import SealedFormat
 package import SealedLog
 
 // Only the `vault` command records its reads. Programs that use the library do not record theirs yet.

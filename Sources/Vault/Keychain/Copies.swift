@@ -1,6 +1,5 @@
 private import FoundationEssentials
 import LinuxSystem
-package import SealedFormat
 package import SealedLog
 
 extension Keychain {

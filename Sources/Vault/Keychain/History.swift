@@ -1,7 +1,6 @@
 public import FoundationEssentials
 import LinuxSystem
-package import SealedFormat
-import SealedLog
+package import SealedLog
 public import Sealing
 
 extension Keychain {

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import SealedFormat
 import SealedLog
 
 extension Keychain {

@@ -1,6 +1,5 @@
 public import Age
 import LinuxSystem
-import SealedFormat
 import SealedLog
 public import Sealing
 

@@ -1,4 +1,3 @@
-import SealedFormat
 import SealedLog
 
 extension Keychain {

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import SealedFormat
 import SealedLog
 package import Sealing
 

@@ -1,5 +1,4 @@
 package import LinuxSystem
-import SealedFormat
 import SealedLog
 public import Sealing
 

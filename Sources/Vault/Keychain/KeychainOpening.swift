@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 import SealedLog
 
 /// The error to throw instead of a log error, such as that of a passphrase prompt. The log's layers cannot throw it.

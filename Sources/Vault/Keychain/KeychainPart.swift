@@ -1,4 +1,3 @@
-import SealedFormat
 import SealedLog
 
 /// A program's part of a vault: the entries whose names begin with `prefix`. The keychain shows these names without it.

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-package import SealedFormat
 package import SealedLog
 import Sealing
 

@@ -1,5 +1,4 @@
 import Age
-import SealedFormat
 import SealedLog
 import Sealing
 

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 package import SealedLog
 import Sealing
 

@@ -1,6 +1,5 @@
 import Age
 import LinuxSystem
-package import SealedFormat
 package import SealedLog
 
 // Members are people who sign their changes. A member has one or more devices, each with its own key.

@@ -1,6 +1,5 @@
 import Age
 import LinuxSystem
-import SealedFormat
 import SealedLog
 import Sealing
 

@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-package import SealedFormat
 package import SealedLog
 
 // Files on this machine for a vault in a database: pending changes that wait for the server, and the local copy.

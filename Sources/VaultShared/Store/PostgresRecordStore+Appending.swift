@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import SealedLog
 import Vault
 

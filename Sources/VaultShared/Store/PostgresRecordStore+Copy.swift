@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import SealedLog
 
 // The store's use of this machine's copy. Reads bypass the copy after parts of it have failed to authenticate, and

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import SealedLog
 
 // A new or compacted vault is written as a separate generation, which is read only after the vault's row points to it.

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import SealedLog
 
 // The check of a store against the log's end that is recorded in the vault's row.

@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 import SealedLog
 import Vault
 

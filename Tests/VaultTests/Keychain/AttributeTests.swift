@@ -1,6 +1,5 @@
 import Foundation
 import LinuxSystem
-import SealedFormat
 import SealedLog
 import TestSupport
 import Testing

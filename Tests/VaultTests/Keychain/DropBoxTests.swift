@@ -1,6 +1,5 @@
 import Age
 import Foundation
-import SealedFormat
 import SealedLog
 import Sealing
 import TestSupport

@@ -1,6 +1,5 @@
 import Formats
 import LinuxSystem
-import SealedFormat
 import SealedLog
 import Vault
 

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import SealedFormat
 import SealedLog
 import Vault
 

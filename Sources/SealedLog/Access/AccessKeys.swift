@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The keys of the access log, one for the current data key and one for each former data key. The former keys open the

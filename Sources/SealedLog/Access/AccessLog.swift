@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The log of the reads of a vault's values on this machine; Format.md, "The access log".

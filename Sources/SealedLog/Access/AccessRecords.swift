@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The methods that seal and find access log records; Format.md, "The access log".

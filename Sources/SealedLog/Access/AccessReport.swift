@@ -1,4 +1,3 @@
-package import SealedFormat
 
 package struct AccessReport: Sendable {
     /// All authentic records, oldest first.

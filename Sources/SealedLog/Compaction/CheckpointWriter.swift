@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// A writer that fills an empty store with a checkpoint and the header that refers to the checkpoint. The values come

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// A writer for a vault's compacted file, which has each name's newest entry with all kept values, still sealed.

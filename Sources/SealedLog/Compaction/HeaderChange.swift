@@ -1,4 +1,3 @@
-import SealedFormat
 import Sealing
 
 /// The change that a compaction makes to the header.

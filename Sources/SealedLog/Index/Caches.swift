@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// A cache of opened pages, up to a limit, and of 2 MiB of sealed blocks. A file's pages and blocks never change.

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 
 /// The form in which a merge reads entries: either whole, or only the fields that a list of names needs.
 protocol MergedItem: Sendable {

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 
 /// The entries that are not in a tree yet, searchable by name. They come from the records since the newest checkpoint,
 /// or from a record that is being planned.

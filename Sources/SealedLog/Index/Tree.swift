@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// A reader that opens pages. Its methods throw `damaged`, `unavailable`.

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 
 extension SealedLog {
     /// Copies a snapshot of the vault to the target, while other processes may write to the vault. Verifies the copy

@@ -1,4 +1,3 @@
-package import SealedFormat
 package import Sealing
 
 extension SealedLog {

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 package import Sealing
 
 /// A description of a vault's state, without any entry's name or value.

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 
 final class PendingCommit: Sendable {
     let changes: ChangeList

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 
 /// The result of a compaction, with the file's sizes in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {

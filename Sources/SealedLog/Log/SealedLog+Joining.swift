@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 
 // If this machine remembers log positions that a vault lacks, an alarm is raised. The user may still open the vault, in
 // order to merge it with a copy that includes these positions. The rollback memory stays unchanged until the merge is

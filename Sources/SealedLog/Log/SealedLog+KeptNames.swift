@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 
 // If a copy has removed a person's access, that person may have written states of this vault. A merge with the copy
 // refuses these states unless the user keeps them. This machine then signs the kept states.

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 package import Sealing
 
 extension SealedLog {

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 
 // Changes made while no server was reachable are stored in a copy on this machine until they can be merged.
 

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 import Sealing
 
 // A read follows the file to its end, runs a closure, and confirms the newest record before it returns. Most of the

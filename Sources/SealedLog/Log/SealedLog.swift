@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-package import SealedFormat
 package import Sealing
 
 /// A vault file that a process has opened. If the process opens the same file twice, both callers get the same log.

@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 
 extension SealedLog {
     /// Returns whether a compaction is due. After a failure in any process, the next attempt is postponed.

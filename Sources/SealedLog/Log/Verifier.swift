@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 import Sealing
 
 package struct VerificationReport: Hashable, Sendable, Encodable {

@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The folder of this machine's rollback memory. Its small files are overwritten in place, under a lock.

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// This machine's memory of a vault, stored outside the vault. Format.md, "The rollback memory", describes the files.

@@ -1,5 +1,4 @@
 package import LinuxSystem
-package import SealedFormat
 import Sealing
 
 /// The user's consents for one vault, which are read before the vault is opened. See Format.md, "The rollback memory".

@@ -1,4 +1,3 @@
-import SealedFormat
 import Sealing
 
 /// The entries that two copies of a vault have for the same name. Both directions of a merge have the same result.

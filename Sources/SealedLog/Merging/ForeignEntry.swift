@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// An entry of another copy, after this vault's versions have replaced equal versions of the copy.

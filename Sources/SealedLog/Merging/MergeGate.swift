@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 import Sealing
 
 /// The names that the user takes over although a person whose access was removed may have changed them.

@@ -1,4 +1,3 @@
-package import SealedFormat
 
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {

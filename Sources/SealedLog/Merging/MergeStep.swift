@@ -1,4 +1,3 @@
-import SealedFormat
 
 /// A copy that is being merged into this vault, and the rules of the merge.
 struct MergedCopy {

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The choice of the key slots, the data key and the members that count after a merge.

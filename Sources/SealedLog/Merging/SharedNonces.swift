@@ -1,4 +1,3 @@
-import SealedFormat
 import Sealing
 
 /// A table of the nonces of a vault's values, which finds nonces that different boxes share. No writer seals two values

@@ -1,4 +1,3 @@
-import SealedFormat
 import Sealing
 
 /// A header with a valid MAC under one of the data keys that the salvage has found.

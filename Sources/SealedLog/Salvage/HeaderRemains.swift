@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The remains of a header and its copy. Each of the two may contain parts that the other has lost.

@@ -1,4 +1,3 @@
-import SealedFormat
 import Sealing
 
 /// A search for all authentic records after an offset, whatever bytes are between the records.

@@ -1,4 +1,3 @@
-import SealedFormat
 
 /// The newest entry found for each name, and the extent to which it can be trusted.
 ///

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 import Sealing
 
 /// The result of a salvage, from the most to the least certain values. Each name with a value in the new vault is

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 // A record is written over zeros. If its flush fails, it is zeroed again. See Format.md, "Writing".

@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 // A compaction writes a new file next to the log and then renames it to the log's path. See Format.md, "Writing".

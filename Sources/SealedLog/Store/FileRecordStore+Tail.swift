@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 // In a file, the bytes after the log's end are zeros, a torn write, or damage.

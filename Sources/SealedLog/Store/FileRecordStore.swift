@@ -1,6 +1,5 @@
 private import Glibc
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 final class FileRecordStore: NewStore {

@@ -1,5 +1,4 @@
 import LinuxSystem
-package import SealedFormat
 import Sealing
 
 // The default implementations for a store that writes records atomically and returns only durable records.

@@ -1,5 +1,4 @@
 package import LinuxSystem
-package import SealedFormat
 import Sealing
 
 /// The bytes of a sealed log, and the operations that differ between kinds of stores: how a record becomes durable,

@@ -1,5 +1,4 @@
 package import LinuxSystem
-package import SealedFormat
 
 /// The location of a vault's bytes. It opens and creates the store there.
 package protocol StoreLocation: Sendable {

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// A vault's header and its copy as read from the file, not yet authenticated.

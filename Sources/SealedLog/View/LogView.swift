@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// The state of a vault file in one process: its header, the records followed so far, and their contents.

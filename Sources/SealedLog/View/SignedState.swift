@@ -1,4 +1,3 @@
-import SealedFormat
 import Sealing
 
 struct SignedState {

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 
 /// The progress of a long operation. Pass this object to the operation, and read it from another thread.
 package final class UpkeepProgress: Sendable {

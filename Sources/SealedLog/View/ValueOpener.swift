@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedFormat
 import Sealing
 
 /// An opener for many of a store's values. It decrypts them one after the other in the same guarded memory.

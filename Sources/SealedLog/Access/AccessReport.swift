@@ -1,4 +1,3 @@
-
 package struct AccessReport: Sendable {
     /// All authentic records, oldest first.
     package private(set) var records: [AccessRecord] = []

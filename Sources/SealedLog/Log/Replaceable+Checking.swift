@@ -1,4 +1,3 @@
-
 // A store may be replaced only with a store that includes all of its changes. These initializers enforce this rule.
 
 extension Replaceable {

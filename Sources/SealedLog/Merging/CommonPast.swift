@@ -1,4 +1,3 @@
-
 /// The common history of two copies of a vault. For each state set in this history, each copy has the state or has
 /// replaced it.
 struct CommonPast {

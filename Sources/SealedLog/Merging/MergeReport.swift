@@ -1,4 +1,3 @@
-
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same

@@ -1,4 +1,3 @@
-
 /// A copy that is being merged into this vault, and the rules of the merge.
 struct MergedCopy {
     let view: LogView

@@ -1,4 +1,3 @@
-
 /// The newest entry found for each name, and the extent to which it can be trusted.
 ///
 /// Every entry is authentic, but a newer one may be lost. Therefore each entry has a *standing*, which is the sequence

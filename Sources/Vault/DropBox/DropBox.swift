@@ -2,7 +2,6 @@ package import Age
 public import FoundationEssentials
 import LinuxSystem
 import SealedLog
-public import Sealing
 
 // A drop is a value that is sealed for a vault. The sender, such as a CI job or a new colleague, cannot open the vault,
 // so the vault's owner stores the value. A drop is an age file in a documented format, so age can create one.

@@ -1,7 +1,6 @@
 public import FoundationEssentials
 import LinuxSystem
 package import SealedLog
-public import Sealing
 
 extension Keychain {
     /// The earlier values of entries.

@@ -1,7 +1,6 @@
 private import Glibc
 import LinuxSystem
 package import SealedLog
-import Sealing
 
 // Values for a person, another program or a server are read only with these methods, so that policies apply.
 

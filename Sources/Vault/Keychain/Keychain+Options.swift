@@ -1,7 +1,6 @@
 public import Age
 import LinuxSystem
 import SealedLog
-public import Sealing
 
 extension Keychain {
     /// Settings for opening a keychain.

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import SealedLog
-package import Sealing
 
 extension Keychain {
     /// Renames an entry.

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import SealedLog
-public import Sealing
 
 extension Keychain {
     /// Changes to several names that are written atomically.

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import SealedLog
-public import Sealing
 
 extension Keychain {
     /// Sets a value, which is durable when this method returns.

@@ -1,6 +1,5 @@
 package import LinuxSystem
 import SealedLog
-public import Sealing
 
 /// A vault of secrets: names and values, encrypted in one file.
 ///

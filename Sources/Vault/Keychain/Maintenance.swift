@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import SealedLog
-import Sealing
 
 extension Keychain {
     /// The vault's compaction, verification and figures.

@@ -1,6 +1,5 @@
 import Age
 import SealedLog
-import Sealing
 
 extension Keychain.VaultKeys {
     /// Adds an age recipient, such as a colleague or a device with an age plugin. Its identity then opens the vault.

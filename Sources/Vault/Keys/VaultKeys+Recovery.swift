@@ -1,6 +1,5 @@
 import LinuxSystem
 import SealedFormat
-public import Sealing
 
 // These methods print a key file or split it into shares, so that the loss of a disk does not lose the key.
 

@@ -1,6 +1,5 @@
 import LinuxSystem
 package import SealedLog
-import Sealing
 
 extension Keychain.VaultKeys {
     /// The results of a data key rotation.

@@ -1,6 +1,5 @@
 import LinuxSystem
 import SealedLog
-public import Sealing
 
 extension Keychain {
     /// The keys of the vault.

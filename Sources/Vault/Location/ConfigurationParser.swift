@@ -1,5 +1,4 @@
 import LinuxSystem
-import Sealing
 
 struct ConfigurationParser {
     private enum Key: String, CaseIterable {

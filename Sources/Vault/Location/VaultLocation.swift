@@ -2,7 +2,6 @@ private import FoundationEssentials
 private import Glibc
 import LinuxSystem
 import SealedFormat
-import Sealing
 
 /// The locations of a vault, its key file, and this machine's rollback memory.
 public struct VaultLocation: Hashable, Sendable {

@@ -1,5 +1,3 @@
-public import Sealing
-
 extension SecretBytes {
     /// Allocates `count` zero bytes in guarded memory.
     ///

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Sealing
 
 /// A store whose values can be read and written without leaving guarded memory, and can expire.
 protocol SecretStore: ValueStore {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import LinuxSystem
 import SealedLog
-import Sealing
 
 /// The program's keychain as a store. It is opened at its first use, and reading does not create the vault.
 final class StandardKeychain: SecretStore {

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import LinuxSystem
-public import Sealing
 
 /// A key whose value is in the keychain, encrypted in the vault file. Apart from that, it works like ``Storable``.
 public struct KeychainStorable<Value: StoredObject>: StandardKey {

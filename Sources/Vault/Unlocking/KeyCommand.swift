@@ -3,7 +3,6 @@ private import CLinux
 private import Glibc
 package import LinuxSystem
 package import SealedFormat
-package import Sealing
 
 /// A command that prints the contents of a key file, such as `tpm2_unseal`, `systemd-creds decrypt` or `gpg -d`.
 ///

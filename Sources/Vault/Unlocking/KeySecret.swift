@@ -1,6 +1,5 @@
 import LinuxSystem
 import SealedFormat
-public import Sealing
 
 /// The secret for one key of a vault: a passphrase, a key file, or both.
 public struct KeySecret: ~Copyable {

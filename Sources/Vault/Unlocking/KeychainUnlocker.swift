@@ -1,7 +1,6 @@
 import Age
 import LinuxSystem
 import SealedLog
-import Sealing
 
 /// The search for a key that opens a vault. It tries the cheapest sources first: the key file, the kernel's keyring
 /// (filled by `unlock`), a command, age identities, and a passphrase prompt. If none opens the vault, it reports why.

@@ -2,7 +2,6 @@ import Age
 import Glibc
 import LinuxSystem
 import SealedFormat
-import Sealing
 
 /// The identities from a file, which unwrap the file keys in recipients' key slots.
 struct SlotIdentities: ~Copyable {

@@ -1,5 +1,4 @@
 import Age
-package import Sealing
 
 /// The part of ``Keychain/Options`` that controls the search for a vault's key.
 struct UnlockingOptions: Sendable {

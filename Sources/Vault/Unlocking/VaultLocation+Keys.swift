@@ -1,6 +1,5 @@
 import LinuxSystem
 import SealedLog
-import Sealing
 
 // These methods read a vault's key, and record which commands a user has approved.
 

@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 /// One way to set the clipboard: a program that serves the text to other programs, or a terminal escape sequence.

@@ -2,7 +2,6 @@ import CLinux
 import CVaultCommand
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 /// A background process that clears the clipboard after a timeout, if the clipboard still contains the copied value.

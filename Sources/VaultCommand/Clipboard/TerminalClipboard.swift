@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 /// The terminal emulator's clipboard, which the escape sequence OSC 52 sets, even over ssh. Few terminals allow

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Sealing
 import Vault
 
 /// The state of an entry before it is edited.

@@ -1,6 +1,5 @@
 import Formats
 import SealedFormat
-import Sealing
 import Vault
 
 enum ExportFormat: String, CaseIterable {

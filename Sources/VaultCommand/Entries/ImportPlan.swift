@@ -1,6 +1,5 @@
 import Formats
 import SealedFormat
-import Sealing
 import Vault
 
 /// The entries to which an import converts other programs' items. The plan chooses their names, and decides which texts

@@ -1,5 +1,4 @@
 import SealedFormat
-import Sealing
 import Vault
 
 // Checks of the policies that users set, and the methods that read values and enforce these policies.

@@ -1,5 +1,4 @@
 import Formats
-import Sealing
 import Vault
 
 /// An environment variable for another program.

@@ -1,7 +1,6 @@
 import Formats
 private import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 /// The only type of error that the tool reports. It has a code for programs, a message for users and an exit code for

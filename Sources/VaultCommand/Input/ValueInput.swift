@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 /// The input of values and keys. Their bytes are read directly into guarded memory.

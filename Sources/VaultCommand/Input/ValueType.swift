@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Sealing
 import Vault
 
 /// The types of `set --type`, for programs that read values by typed keys. A value that has no type is stored as typed.

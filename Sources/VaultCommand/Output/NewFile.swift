@@ -1,6 +1,5 @@
 import LinuxSystem
 import SealedLog
-import Sealing
 import Vault
 
 /// A file that a command writes atomically for the user.

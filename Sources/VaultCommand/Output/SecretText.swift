@@ -1,4 +1,3 @@
-import Sealing
 import Vault
 
 /// A text of unknown length that is composed in guarded memory.

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 enum StandardOutput {

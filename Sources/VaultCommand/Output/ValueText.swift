@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Sealing
 import Vault
 
 /// The text form of a value whose bytes are not readable: a date, an array or a dictionary. `set --type` accepts this

@@ -1,5 +1,4 @@
 import Glibc
-import Sealing
 import Vault
 
 /// The recipe for a random passphrase of words from a list. All words are equally likely.

@@ -1,5 +1,4 @@
 import Glibc
-import Sealing
 import Vault
 
 /// The recipe for a random password. All characters are equally likely, and each class occurs at least once.

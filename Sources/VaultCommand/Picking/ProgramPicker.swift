@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 /// Lets the user choose a name in another program, such as fzf, rofi or dmenu.

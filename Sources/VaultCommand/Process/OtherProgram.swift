@@ -3,7 +3,6 @@ import Formats
 import Glibc
 import LinuxSystem
 import SealedFormat
-import Sealing
 import Vault
 
 /// Other programs that a command runs, and their command lines.

@@ -1,4 +1,3 @@
-import Sealing
 import Vault
 
 extension SecretBytes {

@@ -1,5 +1,4 @@
 import Formats
-import Sealing
 import Vault
 
 /// JSON with secrets for another program, composed in guarded memory. Object members keep their order.

@@ -1,7 +1,6 @@
 import Formats
 import LinuxSystem
 import SealedFormat
-import Sealing
 import Vault
 
 /// A database password that is stored in an entry of this machine's own vault. As with any reader, the entry's policy

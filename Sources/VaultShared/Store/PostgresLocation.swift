@@ -1,6 +1,5 @@
 package import LinuxSystem
 package import SealedLog
-import Sealing
 package import Vault
 
 package final class PostgresLocation: StoreLocation {

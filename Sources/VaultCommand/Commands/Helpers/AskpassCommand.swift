@@ -1,7 +1,6 @@
 import Formats
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 enum AskpassCommand: Command {

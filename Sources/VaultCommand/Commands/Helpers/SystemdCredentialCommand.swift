@@ -1,7 +1,6 @@
 import Formats
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 enum SystemdCredentialCommand: Command {

@@ -2,7 +2,6 @@ import Formats
 import FoundationEssentials
 import Glibc
 import SealedLog
-import Sealing
 import Vault
 
 enum ImportCommand: Command {

@@ -2,7 +2,6 @@ import Formats
 import FoundationEssentials
 import LinuxSystem
 import SealedFormat
-import Sealing
 import Vault
 
 // pass and libsecret have no file that can be parsed, so other programs are run to print their entries.

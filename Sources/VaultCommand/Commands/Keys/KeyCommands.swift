@@ -1,6 +1,5 @@
 import LinuxSystem
 import SealedLog
-import Sealing
 import Vault
 
 enum KeyListCommand: Command {

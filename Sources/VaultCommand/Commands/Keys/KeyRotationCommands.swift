@@ -1,5 +1,4 @@
 import Formats
-import Sealing
 import Vault
 
 enum KeyReplaceCommand: Command {

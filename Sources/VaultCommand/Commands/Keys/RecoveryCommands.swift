@@ -1,5 +1,4 @@
 import LinuxSystem
-import Sealing
 import Vault
 
 enum KeyShowCommand: Command {

@@ -1,5 +1,4 @@
 import LinuxSystem
-import Sealing
 import Vault
 
 /// The values that a command passes to other programs. Only requested values are read. Each of them must exist.

@@ -1,6 +1,5 @@
 import Formats
 import LinuxSystem
-import Sealing
 import Vault
 
 enum InjectCommand: Command {

@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import Sealing
 import Vault
 
 enum RunCommand: Command {

@@ -1,5 +1,4 @@
 import Glibc
-import Sealing
 import Vault
 
 enum PreferenceGetCommand: Command {

@@ -1,4 +1,3 @@
-import Sealing
 import Vault
 
 enum ClipboardCommand: Command {

@@ -1,6 +1,5 @@
 import Formats
 import FoundationEssentials
-import Sealing
 import Vault
 
 enum GetCommand: Command {

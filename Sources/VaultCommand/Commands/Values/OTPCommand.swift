@@ -1,6 +1,5 @@
 import FoundationEssentials
 import OneTimeCode
-import Sealing
 import Vault
 
 enum OTPCommand: Command {

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import Sealing
 import Vault
 
 enum SetCommand: Command {

@@ -18,8 +18,7 @@ public protocol PluginPrompter: Sendable {
     /// Requests a secret, such as a PIN. Returns nil if the user does not answer.
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes?
 
-    /// Reports that a plugin has been silent for five seconds and may be waiting for a touch. Called at most once per
-    /// plugin start.
+    /// Reports, at most once per start, that a plugin has been silent for five seconds and may be waiting for a touch.
     func waiting(forPlugin plugin: String)
 
     /// Reports that the command that provides a key has not responded for five seconds.

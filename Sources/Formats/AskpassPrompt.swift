@@ -1,7 +1,6 @@
 import LinuxSystem
 
-/// The prompt of a program that requests an answer from its user through the helper in `SSH_ASKPASS`, `GIT_ASKPASS` or
-/// `SUDO_ASKPASS`.
+/// The prompt of a program that asks its user through the helper in `SSH_ASKPASS`, `GIT_ASKPASS` or `SUDO_ASKPASS`.
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 

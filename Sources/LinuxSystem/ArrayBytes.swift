@@ -1,6 +1,5 @@
-// Unlike the standard library's `withUnsafeBytes`, these functions preserve their closure's error type. Like the
-// functions for secret bytes in Sealing, they are inlinable, because a generic function of another module would look up
-// types at run time.
+// Unlike the standard library's `withUnsafeBytes`, these functions keep their closure's error type. Like Sealing's
+// functions for secret bytes, they are inlinable, because another module's generic function looks up types at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

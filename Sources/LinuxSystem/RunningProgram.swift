@@ -7,8 +7,7 @@ package func program(ofProcess process: Int32) -> String? {
     return text(ofProcess: process, "comm", upTo: 64).flatMap { lines(of: $0).first }
 }
 
-/// Returns whether a process handles or ignores a signal, in place of the default action; nil if /proc does not show
-/// it.
+/// Returns whether a process handles or ignores a signal; nil if /proc does not show it.
 package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     guard let status = text(ofProcess: process, "status", upTo: 8_192) else { return nil }
     let sets = lines(of: status).filter { $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:") }

@@ -129,8 +129,7 @@ private final class Work {
 
 /// A system semaphore, initially zero. A waiting thread sleeps immediately, whereas the standard mutex spins first.
 ///
-/// It is Sendable although unchecked, because the pointer never changes, and semaphores are thread-safe
-/// (sem_overview(7)).
+/// It is safely Sendable, because the pointer never changes, and semaphores are thread-safe (sem_overview(7)).
 package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -1,7 +1,6 @@
 import FoundationEssentials
 
-// The format is documented by the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's
-// CFBinaryPList.c.
+// The comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's CFBinaryPList.c documents the format.
 
 /// The file's header, and objects' first bytes, each with the object's type in its high half and size in its low half.
 enum BinaryMarker {

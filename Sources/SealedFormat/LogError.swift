@@ -30,21 +30,17 @@ package struct LogError: Error, Hashable, Sendable {
         case slotExists, slotGone
         /// The slot that opened this machine's copy of the vault has been removed. Reopen the vault to get its keys.
         case keysChanged
-        /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`), or no typed passphrase opens a slot
-        /// (`passphraseWrong`).
+        /// A needed passphrase cannot be typed (`passphraseNeeded`), or no typed one opens a slot (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
-        /// The command that prints the key has failed (`commandFailed`), or the user has not agreed to run it
-        /// (`commandUntrusted`).
+        /// The command that prints the key failed (`commandFailed`) or lacks the user's consent (`commandUntrusted`).
         case commandFailed, commandUntrusted
         /// An identity is needed (`identityMissing`), its file cannot be read (`identityUnreadable`), other users can
         /// read or write it (`identityExposed`), or the identity opens no slot or its plugin failed (`identityWrong`).
         /// If the identity may have opened the vault before, but opens no slot, the code is `identityRemoved`.
         case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
-        /// A recipient's slot opened a vault for which this machine has no pin (`unpinned`) or a different pin
-        /// (`pinWrong`).
+        /// A recipient's slot opened a vault for which this machine has no (`unpinned`) or another pin (`pinWrong`).
         case unpinned, pinWrong
-        /// The vault file fails authentication or violates the format (`damaged`), or has a later format version
-        /// (`newerFormat`).
+        /// The vault fails authentication or violates the format (`damaged`), or its format is newer (`newerFormat`).
         case damaged, newerFormat
         /// The vault at the location is not bound to the location's name.
         case otherName
@@ -53,8 +49,7 @@ package struct LogError: Error, Hashable, Sendable {
         /// According to the rollback memory, the vault is an older copy (`rolledBack`), has another history
         /// (`diverged`), or is another vault (`exchanged`).
         case rolledBack, diverged, exchanged
-        /// The vault has members, but this machine's device belongs to none of them. The detail is the device as text,
-        /// or empty.
+        /// The vault has members, but none has this machine's device. The detail is the device as text, or empty.
         case notMember
         /// A file cannot be trusted, most often because it belongs to another user. The detail begins with its path.
         case untrustworthy

@@ -5,8 +5,7 @@
 /// applied to each byte separately. Each byte of the secret is the value at 0 of a polynomial whose other coefficients
 /// are random. Share *i* consists of the polynomials' values at *i*.
 ///
-/// If a share has been changed, joining restores a wrong secret without an error. Therefore include a digest in the
-/// secret.
+/// If a share has been changed, joining restores a wrong secret without an error. So include a digest in the secret.
 package struct SecretSharing: ~Copyable {
     /// The possible numbers of shares. The field would allow 255, but people lose track of more than 32.
     package static let counts = 2...32

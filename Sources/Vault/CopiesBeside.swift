@@ -1,7 +1,6 @@
 private import LinuxSystem
 
-/// The conflicting copies that file synchronization or git has left in a vault's folder. They are the most common cause
-/// of rollback alarms.
+/// The conflicting copies that file synchronization or git left in a vault's folder, the main cause of rollback alarms.
 package struct CopiesBeside: Hashable, Sendable {
     /// The paths of the copies to merge, sorted by name.
     package internal(set) var files: [String] = []

@@ -49,8 +49,7 @@ public struct PlainFile: ~Copyable {
     /// The content is compared right before the removal. A file that the older program writes in between would be
     /// removed, so that program should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
     ///
-    /// - Throws: ``VaultError``: `busy` if the content has changed since it was read; `damaged` if it exceeds 64 MiB;
-    ///   `unavailable`.
+    /// - Throws: ``VaultError``: `busy` if the content has changed; `damaged` if it exceeds 64 MiB; `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
             throw VaultError(.busy, "\(file.path) was changed after it was read. Run the import again.")

@@ -35,8 +35,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
         return state.withLock { $0.error }
     }
 
-    /// Reads a key's value and follows the key, in the store to which it resolves in this task. Changes arrive on the
-    /// main actor.
+    /// Reads and follows a key in the store to which it resolves in this task. Changes arrive on the main actor.
     @MainActor
     public convenience init<Key: ValueKey & Sendable>(_ key: Key) where Key.Reading == Value {
         self.init(key, on: MainActor.shared)

@@ -11,8 +11,7 @@ public final class Preferences: ValueStore {
     public let failures: FailureLog
     /// The path of the property list, without symbolic links.
     ///
-    /// - Throws: ``VaultError`` with `unavailable` if there is no home folder, `invalid` if the suite's name is too
-    ///   long.
+    /// - Throws: ``VaultError``: `unavailable` if there is no home folder, `invalid` if the suite's name is too long.
     public var path: String { get throws(VaultError) { try file.get().path } }
 
     let file: Result<PreferencesFile, VaultError>

@@ -119,8 +119,7 @@ public final class FailureLog: Sendable {
         handler(error, key)
     }
 
-    /// Writes `vault: KEY: MESSAGE` and a newline to standard error. Control characters and invisible characters are
-    /// escaped, as in `\u{a}`.
+    /// Writes a line `vault: KEY: MESSAGE` to standard error. Control and invisible characters are escaped (`\u{a}`).
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
         // The key may not have been checked, and a newline in it could forge another line.
         let escaped = "vault: \(key): \(error.message)".unicodeScalars.map { scalar in

@@ -78,8 +78,7 @@ extension ValueStore {
     /// If the closure is `{ (transaction) throws(VaultError) in … }`, this method only throws ``VaultError``.
     /// Otherwise, the compiler infers `any Error` for a closure with `try`.
     ///
-    /// - Throws: the errors of `body`; ``VaultError`` as the store throws it, and `busy` if other code keeps changing
-    ///   the same keys.
+    /// - Throws: the errors of `body`; the store's ``VaultError``, and `busy` if other code keeps changing the keys.
     public func atomically<Result>(
         _ body: (inout ValueTransaction) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {

@@ -61,8 +61,7 @@ extension StandardKey {
 /// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"  // plist
 /// ```
 ///
-/// Prefer the methods that throw, such as ``ValueKey/read()-8f9bj`` and ``ValueKey/write(_:)-5u2oi`` (see
-/// <doc:GettingStarted>).
+/// Prefer throwing methods such as ``ValueKey/read()-8f9bj`` and ``ValueKey/write(_:)-5u2oi`` (<doc:GettingStarted>).
 public struct Storable<Value: StoredObject>: StandardKey {
     public static var standardStore: StoreReference { .preferences }
 

@@ -14,8 +14,7 @@ extension StoredValue {
     /// Equal values have equal bytes, in every process and on every machine. Like the value, the bytes are in ordinary
     /// memory, which is never wiped.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for a value that is nested more than 511 levels deep, and for an integer
-    ///   out of range.
+    /// - Throws: ``VaultError`` with `invalid` for a value nested more than 511 levels deep or an integer out of range.
     public var bytes: [UInt8] {
         get throws(VaultError) {
             do {

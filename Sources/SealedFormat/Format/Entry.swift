@@ -95,8 +95,7 @@ package struct Entry: Hashable, Sendable {
     }
 
     package let name: EntryName
-    /// The time of the current state in milliseconds since 1970. Earlier states have earlier times, unless a clock was
-    /// wrong.
+    /// The current state's time in milliseconds since 1970. Earlier states have earlier times unless a clock was wrong.
     package var modified: UInt64
     /// The sequence number of the record that set the current state; 0 if no record did.
     package var sequence: UInt64 = 0

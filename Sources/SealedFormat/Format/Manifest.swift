@@ -173,10 +173,9 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkey of the data key that is being replaced, and drops the oldest subkey if the list is full.
-    /// A machine that remembers the vault under the dropped subkey will report this vault as an older copy. Refusing to
-    /// rotate would be worse, because a person with access could then fill the list to prevent the rotation that
-    /// revokes this access.
+    /// Adds the memory subkey of the replaced data key, and drops the oldest subkey if the list is full. A machine that
+    /// remembers the vault under the dropped subkey reports this vault as an older copy. Refusing to rotate would be
+    /// worse, because a person with access could fill the list to prevent the rotation that revokes this access.
     package mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }

@@ -91,8 +91,7 @@ extension KeyFile {
 
 extension KeyFile {
     /// Reads a key file with the parameters of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
-    /// - Parameter isBelieved: whether the file must also be trustworthy, as a device's key file must, because it
-    ///   signs.
+    /// - Parameter isBelieved: whether the file must be trustworthy, as a device's key file must, because it signs.
     /// - Throws: the errors of `SecretFile.read`; `keyDamaged`, `keyUnsuitable`; `untrustworthy` if the file must be
     ///   trustworthy but is not.
     package static func read(

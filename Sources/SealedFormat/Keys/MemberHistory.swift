@@ -2,8 +2,7 @@ import Sealing
 
 /// The member changes, each one after the changes that its author knew; Format.md, "Members".
 ///
-/// The history alone decides which changes count. Clocks have no influence, because two copies may change the members
-/// independently.
+/// The history, not a clock, decides which changes count, because two copies may change the members independently.
 package struct MemberHistory: Sendable {
     package private(set) var records: [MemberRecord] = []
     /// The index of each change in ``records``, by the change's ID.

@@ -2,8 +2,7 @@ import Sealing
 
 /// A source of credentials that may open a vault, such as a key file, a typed passphrase or an earlier opening.
 package protocol Unlocker: ~Copyable {
-    /// Returns the next credential to try on the slots; nil if none is left. If the credential opens no slot, the log
-    /// calls this method again.
+    /// Returns the next credential to try; nil if none is left. If it opens no slot, the log calls this method again.
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential?
 
     /// Starts again with the first credential. The log calls this method before it reads the file again, because the
@@ -34,8 +33,7 @@ package struct LockedVault: Hashable, Sendable {
     }
 }
 
-/// A vault whose header is authentic under the key that opened it. An attacker who created the vault may have chosen
-/// this key.
+/// A vault whose header is authentic under the key that opened it. An attacker may have created both.
 package struct UnlockedVault: Sendable {
     package let vaultID: [UInt8]
     package let keys: KeyRing

@@ -68,9 +68,8 @@ struct Merge<Item: MergedItem>: Sendable {
     }
 }
 
-/// An iterator over the present entries whose names have a prefix, as of the iterator's creation. It reads each entry
-/// on request and without a lock, so a listing of any length needs memory for only a few pages. A copy of the iterator
-/// continues independently.
+/// An iterator over the present entries whose names have a prefix, as of its creation. It reads each entry on request
+/// and without a lock, so a listing of any length needs memory for only a few pages. A copy continues independently.
 package struct EntryListing: Sendable {
     var merge: EntryMerge
     let prefix: [UInt8]

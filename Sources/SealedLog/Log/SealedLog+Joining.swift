@@ -73,8 +73,7 @@ extension SealedLog {
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // Another process may have remembered a later position of the copy, which this vault lacks. If so, the alarm
-        // must remain.
+        // The alarm must remain if another process has remembered a later position of the copy, which this vault lacks.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

@@ -47,8 +47,7 @@ extension SealedLog {
 
     /// Opens a vault.
     ///
-    /// - Parameter unlocker: finds the key once the file is open, so that a missing vault is reported before a missing
-    ///   key.
+    /// - Parameter unlocker: finds the key once the file is open, so a missing vault is reported before a missing key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
     ///   `unavailable`, or the errors of the unlocker.
     package static func open(

@@ -12,8 +12,7 @@ extension SealedLog {
     ///   - unlocker: finds the key if the vault's keys have changed since the copy was created.
     ///   - keptAttribute: as in ``merge(_:isPinned:taking:keeping:timeout:_:)``.
     /// - Returns: nil if another process has already merged the copy.
-    /// - Throws: the errors of ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`, or the errors of the
-    ///   unlocker.
+    /// - Throws: the errors of ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`; the unlocker's errors.
     package func mergePending(
         _ copy: FileLocation, with unlocker: inout some Unlocker & ~Copyable, keeping keptAttribute: String? = nil,
         timeout: Duration

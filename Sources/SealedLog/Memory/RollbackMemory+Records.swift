@@ -194,8 +194,7 @@ extension RollbackMemory {
     private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + messageSize + KeyedHash.size
     var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
-    /// The reason why the last compaction or verification failed, stored so that the next process does not retry
-    /// immediately.
+    /// The failure of the last compaction or verification, stored so that the next process does not retry at once.
     struct Upkeep: Sendable {
         /// The checkpoint at which the attempt failed. The failure is outdated once the vault has another checkpoint.
         let origin: Authenticator

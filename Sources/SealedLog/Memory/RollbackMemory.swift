@@ -42,8 +42,7 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether storing positions and members is suspended, because the vault lacks something that this machine has
-    /// seen.
+    /// Whether storing positions and members is suspended, because the vault lacks something this machine has seen.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
@@ -63,9 +62,8 @@ final class RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of the bytes between the vault ID and the code; nil if the magic, the ID or the code is wrong.
-    /// The code also authenticates `context`. The file may extend beyond `size`, since a longer file may have been
-    /// overwritten in place.
+    /// Returns a reader of the bytes between the vault ID and the code; nil if the magic, ID or code is wrong. The code
+    /// also authenticates `context`. The file may exceed `size`, since a longer one may have been overwritten in place.
     func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {

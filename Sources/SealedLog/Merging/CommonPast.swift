@@ -1,5 +1,4 @@
-/// The common history of two copies of a vault. For each state set in this history, each copy has the state or has
-/// replaced it.
+/// The common history of two copies of a vault. Each copy has every state set in this history, or has replaced it.
 struct CommonPast {
     /// The sequence number of each copy's newest record that the other copy has or has merged; nil if unknown.
     private let own: UInt64?

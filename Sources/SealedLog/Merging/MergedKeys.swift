@@ -6,8 +6,7 @@ struct MergedKeys {
     private enum Relation {
         /// Both copies have the same data key.
         case same
-        /// The other copy's data key has replaced this vault's. Keys removed in that rotation must not open the vault
-        /// again.
+        /// The other copy's data key replaced this vault's. Keys removed in that rotation must not reopen the vault.
         case otherIsNewer
         /// The other copy has a data key that this vault has replaced or never had.
         case otherIsForeign

@@ -81,8 +81,7 @@ extension LogView {
 }
 
 extension LogView {
-    /// Returns whether a merge under the same data key would add a value that has the same nonce as a different value
-    /// in this vault.
+    /// Returns whether a merge under the same data key would add a value with the nonce of another value in this vault.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self
         // Only the first 8 bytes are compared. The chance that two of a million nonces match is 1 in 40 million.

@@ -1,8 +1,7 @@
 /// The newest entry found for each name, and the extent to which it can be trusted.
 ///
-/// Every entry is authentic, but a newer one may be lost. Therefore each entry has a *standing*, which is the sequence
-/// number up to which the entry is known to be the newest. A loss may hide changes to a range of names, up to a certain
-/// sequence number.
+/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*, the sequence number up to
+/// which the entry is known to be the newest. A loss may hide changes to a range of names, up to some sequence number.
 struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 

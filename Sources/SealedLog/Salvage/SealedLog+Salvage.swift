@@ -27,8 +27,7 @@ package struct SalvageReport: Hashable, Sendable {
     /// A part of a vault other than its entries. The new vault keeps the access log's switch, the settings and the
     /// limits of the history.
     package enum Part: String, Sendable {
-        /// The header. Its MAC is invalid, so the access log's switch, the history's limits and the members flag may be
-        /// wrong.
+        /// The header. Its MAC is invalid, so the access log switch, history limits and members flag may be wrong.
         case header
         /// The manifest, which contains the settings, the key's label and the time of creation.
         case manifest
@@ -42,8 +41,7 @@ package struct SalvageReport: Hashable, Sendable {
 
     package struct LostVersion: Hashable, Sendable {
         package let name: String
-        /// The version's number in the damaged vault. It is 1 for the last value before the current one, or before the
-        /// removal.
+        /// The version's number in the damaged vault: 1 for the last value before the current one or the removal.
         package let number: Int
         /// The time when the value was set, in milliseconds since 1970.
         package let modified: UInt64

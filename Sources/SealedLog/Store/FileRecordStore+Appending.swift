@@ -76,8 +76,7 @@ extension FileRecordStore {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Writes the range's bytes again, because after a failed flush, Linux regards cached bytes as clean even if they
-    /// never reached the disk.
+    /// Rewrites the range's bytes, because after a failed flush, Linux regards even unwritten cached bytes as clean.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }

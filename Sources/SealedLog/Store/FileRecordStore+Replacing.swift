@@ -18,8 +18,7 @@ extension FileRecordStore {
     /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes the
     /// store from one left by a killed process. Throws `busy` while another process writes a store for the location.
     ///
-    /// - Parameter identity: the identity of the file to be replaced. After a power loss, that file may also have the
-    ///   new file's name.
+    /// - Parameter identity: that of the file to replace, which after a power loss may also have the new file's name.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem

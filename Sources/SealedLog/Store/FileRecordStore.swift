@@ -164,9 +164,8 @@ final class FileRecordStore: NewStore {
     }
 
     /// Locks the file briefly, because NFS then fetches its bytes from the server again. Uses a separate descriptor,
-    /// since the writer uses the store's descriptor. Returns false if the file has been replaced or another process
-    /// holds the lock. Does not wait for the lock, because the caller may hold the view's mutex, for which the lock's
-    /// holder may be waiting.
+    /// since the writer uses the store's. Returns false if the file was replaced or another process holds the lock.
+    /// Does not wait for the lock, because the caller may hold the view's mutex, for which the lock's holder may wait.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)

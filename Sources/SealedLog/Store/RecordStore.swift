@@ -114,8 +114,7 @@ package protocol MachineCopy: AnyObject {
     /// Fetches the next batch of bytes that the copy lacks. Call it repeatedly. Ignores errors.
     func complete()
     /// Discards cached bytes after some of them failed to authenticate. Returns whether reads now bypass the copy until
-    /// ``endDoubt()``. Throws `unreachable` if the store's location cannot be reached, or `gone` if the store no longer
-    /// exists.
+    /// ``endDoubt()``. Throws `unreachable` if the location cannot be reached, or `gone` if the store no longer exists.
     func distrust() throws(LogError) -> Bool
     func endDoubt()
     /// Records that this process has read and authenticated these bytes. Between ``distrust()`` and ``endDoubt()``,

@@ -58,8 +58,7 @@ extension Keychain {
     /// Changes attributes of an entry, and removes those that are nil in `changes`. The value and its expiry are kept.
     /// The former state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the entry must have, or must not have if nil. If one differs, nothing
-    ///   changes.
+    /// - Parameter required: attributes that the entry must have, or lack if nil. If one differs, nothing changes.
     /// - Returns: the attributes before and after the call.
     /// - Throws: `absent` if the name does not exist; the errors of
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.

@@ -252,8 +252,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Throws if the key file is missing in a folder of mounted secrets. A key file created there would be lost with
-    /// the container.
+    /// Throws if the key file is missing among mounted secrets, where a new one would be lost with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
             SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)), try !keyFileMayExist()

@@ -55,8 +55,7 @@ extension Keychain.VaultKeys {
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // All secrets are obtained before the lock is acquired, so that a person is prompted only once, even if the
-        // prompts take long.
+        // All secrets are obtained before locking, so that a person is prompted once, however long the prompts take.
         var generated: [String] = []
         var hasBegun = false
         do throws(VaultError) {
@@ -101,8 +100,7 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Returns the new contents of the key slots, keyed by the slots' salts. The slot in use is omitted, unless its key
-    /// is replaced.
+    /// Returns the key slots' new contents by salt. The slot in use is omitted, unless its key is replaced.
     private func renewals(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
         _ generated: inout [String]

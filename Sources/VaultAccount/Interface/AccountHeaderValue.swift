@@ -2,8 +2,7 @@
 /// person can end the header or begin another header.
 public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    // These are the characters of a token in RFC 9110, section 5.6.2. `%` is excluded because it begins an encoded
-    // byte.
+    // These are the characters of a token in RFC 9110, section 5.6.2, except `%`, which begins an encoded byte.
     private static let tokenBytes = alphanumerics.union("!#$&'*+-.^_`|~".utf8)
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)

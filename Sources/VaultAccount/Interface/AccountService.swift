@@ -17,8 +17,7 @@ public protocol AccountService<Profile>: Sendable {
     /// Exchanges tokens for new ones. Servers that rotate tokens accept each refresh token only once. If the answer
     /// contains no refresh token, the manager keeps the current one (RFC 6749, section 6).
     ///
-    /// - Throws: ``AccountServiceError``: `rejected` if the server no longer accepts the tokens, `unreachable`
-    ///   otherwise.
+    /// - Throws: ``AccountServiceError``: `rejected` if the server no longer accepts the tokens, else `unreachable`.
     func refresh(_ tokens: AccountTokens) async throws(AccountServiceError) -> AccountTokens
 
     /// Checks whether the server still accepts the tokens.

@@ -13,8 +13,7 @@ public enum AccountState<Profile: AccountProfile>: Sendable, Equatable {
     case expired(AccountDetails<Profile>)
     /// The vault's key is missing or wrong, so it is unknown whether anyone is logged in. No data is removed.
     case locked(VaultError)
-    /// The vault cannot be read for another reason, perhaps only temporarily. No data is removed, and the next call
-    /// reads the vault again.
+    /// The vault cannot be read for another reason, perhaps temporarily. No data is removed, and the next call retries.
     case unavailable(VaultError)
 
     /// Whether a person is logged in.

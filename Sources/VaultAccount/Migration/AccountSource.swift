@@ -8,8 +8,7 @@ public struct AccountSource: Sendable {
     /// Returns the account in the plain copy and a closure that removes the copy; nil if there is no account.
     let account: @Sendable () throws -> (PlainAccount, removeCopy: () throws -> Void)?
 
-    /// Returns a source for a property list, a keyed archive or a JSON file that contains only the account, with its
-    /// fields at the root.
+    /// Returns a source for a property list, a keyed archive or a JSON file whose root has only the account's fields.
     public static func file(_ path: String, names: AccountFieldNames = AccountFieldNames()) -> AccountSource {
         file(named: path, names) { try PlainFile(path: path) }
     }

@@ -49,8 +49,7 @@ extension AccountVault {
         }
     }
 
-    /// Changes a session, unless it has ended or another process has replaced its tokens. The account need not be the
-    /// current account.
+    /// Changes a session of any account, unless it has ended or another process has replaced its tokens.
     func change(_ session: Session, _ body: (inout Session) -> Void) throws {
         let key = self.session(session.accountID)
         try store.atomically { transaction in

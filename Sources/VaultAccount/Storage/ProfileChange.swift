@@ -106,8 +106,7 @@ extension String {
         "accesskey", "credential", "cookie", "jwt",
     ]
 
-    /// Whether the name ends with a word for a secret, in upper or lower case and with any separators, such as `apiKey`
-    /// or `SESSION_TOKENS`.
+    /// Whether the name ends in a word for a secret, in any case and with any separators (`apiKey`, `SESSION_TOKENS`).
     fileprivate var isNameOfSecret: Bool {
         let letters = String(decoding: lowercased().utf8.filter { $0 >= UInt8(ascii: "a") }, as: UTF8.self)
         let singular = letters.hasSuffix("s") ? String(letters.dropLast()) : letters

@@ -18,8 +18,7 @@ struct Invocation: Equatable, Sendable {
 }
 
 extension Invocation {
-    /// How long to wait for other processes; nil if `--timeout` is not given. `vault unlock` uses the option
-    /// differently.
+    /// How long to wait for other processes; nil if there is no `--timeout`, which `vault unlock` uses differently.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }

@@ -131,8 +131,7 @@ private enum Key {
     static let path = "path"
     static let username = Login.AttributeKey.username
     static let authtype = "authtype"
-    /// Marks an entry as a field of a login. The entry also has the login's attributes, so it can be found after the
-    /// login has expired.
+    /// Marks the entry of a field. It also has the login's attributes, so it can be found after the login has expired.
     static let field = "field"
 }
 
@@ -149,8 +148,7 @@ extension GitCredential {
         return Dictionary(uniqueKeysWithValues: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } })
     }
 
-    /// The name for a new entry, such as `git/github.com/mia`. It includes the protocol if that is not https, and the
-    /// path if there is one.
+    /// The name for a new entry, such as `git/github.com/mia`. It includes any protocol other than https, and any path.
     fileprivate var name: String {
         let server = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
         let path = path.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }

@@ -2,15 +2,13 @@ import Vault
 
 /// A name and all names below it, for `-r` and for a name that ends with a slash.
 ///
-/// `web/` covers every name with this prefix. `web` covers the name itself, its fields (`web.otp`) and the folder of
-/// that name (`web/mia`).
+/// `web/` covers all names with this prefix. `web` covers itself, its fields (`web.otp`) and its folder (`web/mia`).
 struct Subtree {
     let root: String
 
     var isFolder: Bool { root.hasSlashAtEnd }
 
-    /// Returns whether the subtree covers `name`. Compares bytes, because two spellings of an accented letter are equal
-    /// as strings.
+    /// Returns whether the subtree covers `name`. Compares bytes, because two spellings of é are equal as strings.
     func contains(_ name: String) -> Bool {
         let name = name.utf8
         let root = root.utf8

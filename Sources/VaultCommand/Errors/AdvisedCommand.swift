@@ -1,8 +1,7 @@
 import Formats
 import LinuxSystem
 
-/// A command that a message recommends, ready to be copied. It repeats the options of the current command line for the
-/// vault and its key.
+/// A command that a message recommends, ready to be copied. It repeats the user's options for the vault and its key.
 struct AdvisedCommand {
     /// The value of `--vault` on the current command line, if it was given, and the path of the vault.
     private var vault: (option: String?, path: String?)

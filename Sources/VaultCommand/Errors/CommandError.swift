@@ -141,8 +141,7 @@ extension CommandError {
         return sentences.joined(separator: " ")
     }
 
-    /// Returns a hint with the commands that replace a damaged or missing vault with a copy. A damaged vault is kept
-    /// under another name.
+    /// Returns a hint with commands that replace a damaged or missing vault with a copy. A damaged vault is renamed.
     private static func hint(
         _ copies: CopiesBeside, insteadOfDamaged isDamaged: Bool, _ advised: AdvisedCommand
     ) -> String {

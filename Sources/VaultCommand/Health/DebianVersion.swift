@@ -52,8 +52,7 @@ struct DebianVersion: Comparable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
 
-    /// Returns a byte's weight for sorting. A tilde sorts first, even before the end of the text (nil). Letters sort
-    /// before other characters.
+    /// Returns a byte's weight. A tilde sorts first, before the text's end (nil). Letters sort before other characters.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !isDigit(byte) else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }

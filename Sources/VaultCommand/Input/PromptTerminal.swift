@@ -73,8 +73,7 @@ struct PromptTerminal: ~Copyable {
 
     deinit { show() }
 
-    /// Waits for a key, and reads its byte directly into the caller's guarded buffer. Waits forever if `milliseconds`
-    /// is -1.
+    /// Waits for a key, forever if `milliseconds` is -1, and reads its byte directly into the caller's guarded buffer.
     func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),

@@ -2,8 +2,7 @@ import Glibc
 import LinuxSystem
 
 enum TextEditor {
-    /// - Throws: ``CommandError`` (refused) if the editor fails, or on a signal that would end this process and is then
-    ///   pending.
+    /// - Throws: ``CommandError`` (refused) if the editor fails, or on a fatal signal, which is then pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
         let line = try chosen()
         var editor: ChildProcess

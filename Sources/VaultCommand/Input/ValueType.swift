@@ -35,8 +35,7 @@ enum ValueType: String, CaseIterable {
         .invalid("The value does not have the type \(rawValue); nothing was stored. Write \(form).")
     }
 
-    /// Parses a typed value, ignoring white space around it. Returns nil if the text is malformed, or if this type is
-    /// `string` or `data`.
+    /// Parses a value, ignoring white space around it. Returns nil for malformed text, and for type `string` or `data`.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
             let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))

@@ -4,8 +4,7 @@ import Vault
 /// The text form of a value whose bytes are not readable: a date, an array or a dictionary. `set --type` accepts this
 /// form, except for dates outside the calendar.
 enum ValueText {
-    /// Returns the output of `get`: the text form or, for all other kinds, the value's bytes, which stay in guarded
-    /// memory.
+    /// Returns the output of `get`: the text form or, for other kinds, the value's bytes, still in guarded memory.
     static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {
         switch value.kind {
         case .date:

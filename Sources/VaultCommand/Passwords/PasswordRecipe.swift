@@ -53,8 +53,7 @@ struct PasswordRecipe {
     /// The entropy in bits, which is the binary logarithm of the number of possible passwords.
     var entropy: Double {
         let all = alphabets.reduce(0) { $0 + $1.count }
-        // This is the fraction of candidates that contain every class. It is computed by inclusion-exclusion over the
-        // sets of missing classes.
+        // This is the fraction of candidates that contain every class, by inclusion-exclusion over the missing classes.
         let share = (0..<1 << alphabets.count).reduce(0.0) { share, mask in
             let missing = alphabets.indices.filter { mask >> $0 & 1 == 1 }
             let rest = all - missing.reduce(0) { $0 + alphabets[$1].count }

@@ -12,8 +12,7 @@ final class RawTerminal {
     }
 
     private let terminal: Int32
-    /// The user's terminal, opened a second time so that reads never block. Other processes share the first descriptor
-    /// and expect it to block.
+    /// The terminal, opened again for nonblocking reads. Processes that share the first descriptor need it to block.
     private let own: FileDescriptor
     /// The modes to restore; nil until this process is in the foreground for the first time.
     private var former: termios?

@@ -12,8 +12,7 @@ struct RedactedRun: ~Copyable {
     /// The time in milliseconds for which a few bytes are held back because a secret may begin with them. After the
     /// program has ended, this process waits as long for more output.
     private static let pause: Int32 = 50
-    /// The interval, in milliseconds, at which this process checks whether it is in the foreground, which no signal
-    /// reports.
+    /// The number of milliseconds between checks whether this process is in the foreground, which no signal reports.
     private static let glance: Int32 = 100
 
     private let signals: AwaitedSignals

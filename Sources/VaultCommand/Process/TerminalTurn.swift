@@ -141,8 +141,7 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSAFLUSH, &modes)
     }
 
-    /// Restores the modes if no process has the turn or waits for it. A process that takes the turn meanwhile restores
-    /// them itself.
+    /// Restores the modes if no process has or awaits the turn. A process that takes the turn meanwhile restores them.
     private func restoreUnlessAwaited() {
         while let lock, lock.tryTake() {
             let isAwaited = lock.isAwaited

@@ -28,8 +28,7 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
     /// Returns the object on one line, with sorted keys in snake case. Characters that JSON allows but a terminal would
-    /// interpret are escaped. Such characters occur only inside strings, where escapes are valid, because the rest of
-    /// the JSON is plain ASCII.
+    /// interpret are escaped. They occur only inside strings, where escapes are valid, since the rest is plain ASCII.
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -4,10 +4,9 @@ import Sealing
 
 /// This machine's copy of a vault in a database, with the same sealed bytes.
 ///
-/// The copy only saves time. The log authenticates the copy's bytes. If the bytes fail to authenticate, the log reads
-/// them from the database. But the log's end in the copy's state is trusted, so files of other users are ignored. One
-/// file has the sealed bytes, at the same offsets as in the database; if it is complete, it is a vault file. The state
-/// is in a second file.
+/// The copy only saves time. The log authenticates the copy's bytes. If this fails, the log reads them from the
+/// database. But the log's end in the copy's state is trusted, so files of other users are ignored. One file has the
+/// sealed bytes, at the same offsets as in the database; a complete one is a vault file. The state is in a second file.
 final class Mirror: Sendable {
     struct State {
         /// The vault's head that the database last returned.

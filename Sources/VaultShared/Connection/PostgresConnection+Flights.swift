@@ -2,8 +2,7 @@ import CPostgres
 private import Glibc
 import LinuxSystem
 
-// A flight is a group of statements that libpq sends together in one round trip, in its pipeline mode (PostgreSQL's
-// documentation, 34.5).
+// A flight is a group of statements that libpq pipelines in one round trip (PostgreSQL's documentation, 34.5).
 
 extension PostgresConnection {
     struct Answer {

@@ -15,8 +15,7 @@ extension Invocation {
     /// The first argument. The parser has checked that it exists.
     var name: String { arguments[0] }
 
-    /// Writes a command's result to standard output as text or JSON, and returns the exit code. Many commands have a
-    /// result only in JSON.
+    /// Prints a command's result as text or JSON, and returns the exit code. Many commands have a result only in JSON.
     func finish(
         _ exit: ExitCode = .success, json report: @autoclosure () -> JSONObject, text: () -> String = { "" }
     ) throws -> ExitCode {

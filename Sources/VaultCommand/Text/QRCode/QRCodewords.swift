@@ -17,8 +17,7 @@ enum QRCodewords {
                     divide(data[block], by: generator, into: UnsafeMutableRawBufferPointer(rebasing: check))
                 }
                 codewords.withUnsafeMutableBytes { codewords in
-                    // The blocks are interleaved: all first codewords, then all second codewords, and so on (section
-                    // 7.6).
+                    // The blocks are interleaved: all first codewords, then all second ones, and so on (section 7.6).
                     var end = 0
                     for position in 0..<(blocks.last?.count ?? 0) {
                         for block in blocks where position < block.count {

@@ -42,8 +42,7 @@ struct QRMatrix: ~Copyable {
                 drawSquares(row, column, radius: 2)
             }
         }
-        // These are the timing patterns (section 6.3.5). Where they cross an alignment pattern, both have the same
-        // colour.
+        // These are the timing patterns (section 6.3.5). Where they cross an alignment pattern, the colours agree.
         for index in 8..<size - 8 {
             set(6, index, index.isMultiple(of: 2), isFunction: true)
             set(index, 6, index.isMultiple(of: 2), isFunction: true)

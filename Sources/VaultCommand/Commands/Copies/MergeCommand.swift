@@ -175,9 +175,11 @@ enum MergeCommand: Command {
             invocation.arguments.count == 1 ? reports[0] : ["copies": reports, "files": merges.map(\.path)]
         _ = try invocation.finish(json: json) {
             merges.map { (path, merge) in
-                text(
-                    merge, of: path, isOneOfSeveral: count > 1,
-                    isDeletable: isFinished && isDeletable(path, besides: keychain.location.vault, invocation))
+                let isDeletable = isFinished && isDeletable(path, besides: keychain.location.vault, invocation)
+                let isWhole = merge.isWhole && merge.dropped.isEmpty && !merge.isUnfinished
+                return (count > 1 ? "\(StandardOutput.shown(path)):\n" : "")
+                    + merge.text(AdvisedCommand(invocation))
+                    + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
             }.joined()
         }
     }
@@ -196,14 +198,6 @@ enum MergeCommand: Command {
             "keys_there_alone": merge.keysOfCopyAlone.map(\.report), "removed_members": merge.members.removed,
             "members_here_alone": merge.members.hereAlone, "members_there_alone": merge.members.thereAlone,
         ]
-    }
-
-    private static func text(_ merge: Keychain.Copies.Merge, of path: String, isOneOfSeveral: Bool, isDeletable: Bool)
-        -> String
-    {
-        let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""
-        let isWhole = merge.isWhole && merge.dropped.isEmpty && !merge.isUnfinished
-        return title + merge.text + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }
 
     /// Returns whether to tell the user that the copy may be deleted. git deletes its own temporary files.

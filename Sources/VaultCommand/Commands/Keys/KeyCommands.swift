@@ -89,7 +89,8 @@ enum KeyRemoveCommand: Command {
         let left = try keychain.vaultKeys.remove(key)
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\n" + left.openers
-                + "Anyone who had this key may still have the data key. Rotate the data key: `vault key rotate`\n"
+                + "Anyone who had this key may still have the data key. Rotate the data key: "
+                + invocation.advised("key rotate") + "\n"
         }
     }
 }

@@ -87,7 +87,7 @@ enum KeyJoinCommand: Command {
         ],
         details: "At a terminal, paste or type the shares, then press Ctrl-D on a new line.",
         examples: [
-            .init("cat share1 share3 share4 | vault key join ./restored.key", "then test it with `vault key check`")
+            .init("cat share1 share3 share4 | vault key join ./restored.key", "then test it with `vault key check ./restored.key`")
         ],
         exitCodes: [
             .init(.usage, "a share is mistyped or from another set, or there are too few"),
@@ -99,7 +99,8 @@ enum KeyJoinCommand: Command {
         let text = if let path { try ValueInput.readFile(at: path) } else { try ValueInput.readShares() }
         try Keychain.VaultKeys.joinKeyFile(text, to: invocation.name)
         return try invocation.finish(json: ["key_file": invocation.name]) {
-            "Restored the key file \(StandardOutput.shown(invocation.name)). Check it with `vault key check`.\n"
+            "Restored the key file \(StandardOutput.shown(invocation.name)). Check it with "
+                + invocation.advised("key check \(AdvisedCommand.path(invocation.name))") + ".\n"
         }
     }
 }

@@ -100,7 +100,7 @@ enum MemberRemoveCommand: Command {
             of: invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.quoted
         // Before anything is changed, the user learns which members were added by the removed member and remain.
-        if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added)) }
+        if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added, invocation)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
         if !rotates {
             rotates = Confirmation.ask(
@@ -139,8 +139,8 @@ enum MemberRemoveCommand: Command {
                 let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
                 let shown = shared.isEmpty ? "" : ", and may also have these keys: \(shared)"
                 return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown).\n"
-                    + "The data key was not rotated. Before you store the next secret, run `vault key rotate`"
-                    + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
+                    + "The data key was not rotated. Before you store the next secret, run "
+                    + invocation.advised("key rotate") + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
             }
             return "\(removed) Everything is now sealed under a new data key.\n" + keys.openers + advice
         }
@@ -149,13 +149,14 @@ enum MemberRemoveCommand: Command {
 
 extension Keychain.Members.Removal {
     /// Returns a sentence that lists the members added by each author, and advises to remove unknown members.
-    fileprivate func advice(on added: [(name: String, by: String)]) -> String {
+    fileprivate func advice(on added: [(name: String, by: String)], _ invocation: Invocation) -> String {
         var authors: [String] = []
         for (_, author) in added where authors.last != author { authors.append(author) }
         let parts = authors.map { author in
             "\(author.quoted) added " + added.filter { $0.by == author }.map(\.name.quoted).joined(separator: ", ")
         }
-        return parts.joined(separator: "; ") + ". They remain members. Remove unknown ones: `vault member rm NAME`."
+        return parts.joined(separator: "; ") + ". They remain members. Remove unknown ones: "
+            + invocation.advised("member rm NAME") + "."
     }
 }
 

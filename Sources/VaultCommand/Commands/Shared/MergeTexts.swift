@@ -115,7 +115,7 @@ extension CommandError {
 }
 
 extension Keychain.Copies.Merge {
-    var text: String {
+    func text(_ advised: AdvisedCommand) -> String {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
         let nothing = isWhole ? "The other copy has nothing new.\n" : ""
@@ -125,44 +125,45 @@ extension Keychain.Copies.Merge {
                 conflicts.filter(kept.contains),
                 "Changed in both copies; the later change wins (see `vault history`):\n")
             + list(dropped, "Changed in both copies; the other value is not kept:\n")
-            + differences + keyChanges + removals + (isUnfinished ? unfinished : "")
+            + differences(advised) + keyChanges(advised) + removals(advised) + (isUnfinished ? unfinished : "")
     }
 
-    private var differences: String {
-        refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice + keyDifferences + memberDifferences
+    private func differences(_ advised: AdvisedCommand) -> String {
+        refusesOwn || !doubtedKeys.isEmpty
+            ? "" : keys.advice(advised) + keyDifferences(advised) + memberDifferences
     }
 
     /// Whether the merge has changed anything that is reported.
-    var isOfUse: Bool { !(changed.isEmpty && keyChanges.isEmpty && removals.isEmpty) }
+    var isOfUse: Bool { !(changed.isEmpty && (removedKeys + lostKeys + addedKeys).isEmpty && members.removed.isEmpty) }
 
     /// The lists of keys that open only one of the copies. Users of the other copy may have removed a key that was kept
     /// here, or added it under another label.
-    private var keyDifferences: String {
+    private func keyDifferences(_ advised: AdvisedCommand) -> String {
         let here =
             "These keys open only this copy:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
-            + "drop it: `vault key rotate \(OptionName.drop.spelling) NUMBER`\n"
+            + "drop it: `\(advised.line("key rotate \(OptionName.drop.spelling) NUMBER"))`\n"
         return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open only the other copy:\n")
     }
 
     /// The lists of keys that no longer open the vault, and of keys that now open it.
-    private var keyChanges: String {
+    private func keyChanges(_ advised: AdvisedCommand) -> String {
         list(
             removedKeys, "These keys were removed in one of the copies, so they no longer open this vault:\n",
-            "Anyone who has one of them may have the data key. Rotate it: `vault key rotate`\n"
-                + "If someone removed a key without the right to do so, add it again: `vault key add`\n")
+            "Anyone who has one of them may have the data key. Rotate it: `\(advised.line("key rotate"))`\n"
+                + "If someone removed a key without the right to do so, add it again: `\(advised.line("key add"))`\n")
             + list(
                 lostKeys, "These keys no longer open this vault, since the new data key was created without them:\n",
-                "Add those that should open it, except keys of users without access: `vault key add`\n")
+                "Add those that should open it, except keys of users without access: `\(advised.line("key add"))`\n")
             + list(addedKeys, "These keys of the other copy now open this vault:\n")
     }
 
     /// The names of the removed members, who may still have keys.
-    private var removals: String {
+    private func removals(_ advised: AdvisedCommand) -> String {
         guard !members.removed.isEmpty else { return "" }
         return
             "No longer members: \(members.removed.map(\.quoted).joined(separator: ", ")). "
-            + "They can still open the vault with any key that they have: see `vault key ls`, and drop or replace "
-            + "such keys with `vault key rotate`.\n"
+            + "They can still open the vault with any key that they have: see `\(advised.line("key ls"))`, and drop or "
+            + "replace such keys with `\(advised.line("key rotate"))`.\n"
     }
 
     /// The members of only one copy. A member who was removed in the other copy may have added them.
@@ -249,11 +250,12 @@ extension MergeReport.Keys {
         }
     }
 
-    fileprivate var advice: String {
-        switch self {
+    fileprivate func advice(_ advised: AdvisedCommand) -> String {
+        let list = "`\(advised.line("key ls"))`"
+        return switch self {
         case .same: ""
-        case .own: "The copies have different keys. Those of this copy were kept: see `vault key ls`.\n"
-        case .other: "The copies have different keys. Those of the other copy were adopted: see `vault key ls`.\n"
+        case .own: "The copies have different keys. Those of this copy were kept: see \(list).\n"
+        case .other: "The copies have different keys. Those of the other copy were adopted: see \(list).\n"
         }
     }
 }

@@ -60,7 +60,7 @@ enum GenerateCommand: Command {
         }
         try show(generated, storedAs: name, in: keychain, isReplaced: outcome == .replaced, invocation)
         inform("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)
-        if outcome == .replaced { inform(try SetCommand.replacement(of: name, in: keychain), invocation) }
+        if outcome == .replaced { inform(try SetCommand.replacement(of: name, in: keychain, invocation), invocation) }
         invocation.reportPolicies(of: [name], in: keychain)
         keychain.maintenance.finishUpkeep()
         return .success

@@ -56,7 +56,7 @@ enum RemoveCommand: Command {
                 }
             }
             if invocation.has(.recursive), StandardError.isTerminal, !invocation.wantsJSON {
-                Notes.inform("Removed \(Quantity.entries(removed.count)). Undo this with `vault undo`.")
+                Notes.inform("Removed \(Quantity.entries(removed.count)). Undo this with \(invocation.advised("undo")).")
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {

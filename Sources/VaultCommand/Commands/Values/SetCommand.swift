@@ -99,7 +99,7 @@ enum SetCommand: Command {
                 switch outcome {
                 case .kept: "\(name) exists; it was left alone."
                 case .stored: "Stored \(name)."
-                case .replaced: try replacement(of: invocation.name, in: keychain)
+                case .replaced: try replacement(of: invocation.name, in: keychain, invocation)
                 }
             Notes.inform(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
@@ -109,11 +109,13 @@ enum SetCommand: Command {
     }
 
     /// Returns a message about the replaced value, since the user may not have known that the entry existed.
-    static func replacement(of name: String, in keychain: Keychain?) throws -> String {
+    static func replacement(
+        of name: String, in keychain: Keychain?, _ invocation: Invocation
+    ) throws -> String {
         let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
         return "Replaced the value of \(name.forTerminal). "
             + (isKept
-                ? "`vault restore \(AdvisedCommand.name(name))` brings the previous one back."
+                ? "\(invocation.advised("restore \(AdvisedCommand.name(name))")) brings the previous one back."
                 : "The previous one is not kept.")
     }
 

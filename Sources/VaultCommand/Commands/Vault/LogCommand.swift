@@ -74,7 +74,9 @@ enum LogCommand: Command {
             "is_on": isOn, "file": keychain.accessLog.path, "dropped": report.dropped, "accesses": shown.map(\.json),
         ]
         _ = try invocation.finish(json: json) { lines(shown) }
-        if !isOn, !invocation.wantsJSON { Notes.inform("The access log is off. Switch it on with `vault log --on`.") }
+        if !isOn, !invocation.wantsJSON {
+            Notes.inform("The access log is off. Switch it on with \(invocation.advised("log --on")).")
+        }
         if !report.damage.isEmpty { throw damaged(report.damage) }
         return .success
     }

@@ -71,7 +71,8 @@ private final class WatchLoop: Sendable {
         var hasChanged = true
         repeat {
             let status = try? fileSystem.status(at: path)
-            // After a change, the closure is called twice, as a file's times are too coarse to show two quick changes.
+            // After a change, the closure is also called at the next check, because file timestamps are too coarse to
+            // tell apart two changes in quick succession.
             if status != former || hasChanged { onChange() }
             hasChanged = status != former
             former = status

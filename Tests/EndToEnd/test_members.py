@@ -66,7 +66,7 @@ def test_whoever_is_no_member_can_read_and_change_nothing(mia: Home, tmp_path: P
     for command in (["set", "a"], ["rm", "a"], ["key", "add", "--file", "new.key"], ["history", "--keep", "1,1"],
                     ["member", "rm", "mia"]):
         sentence = ann.refusal(5, *command, stdin=b"x")
-        assert "is not one of theirs" in sentence and device(ann) in sentence
+        assert "does not belong to any member" in sentence and device(ann) in sentence
     assert not (ann.folder / "new.key").exists()
     mia.output("member", "add", "ann", "--device", device(ann))
     ann.set("a", b"of ann")

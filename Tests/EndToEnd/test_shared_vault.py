@@ -609,7 +609,7 @@ def test_a_removal_that_the_server_drops_is_noticed(
     tom.set("a", b"of tom")
     before = tables.dump()
     shared.output("member", "rm", "tom")
-    assert "is not one of theirs" in tom.refusal(5, "set", "a", stdin=b"x")
+    assert "does not belong to any member" in tom.refusal(5, "set", "a", stdin=b"x")
     assert json.loads(shared.output("log", "--changes", "--json"))["changes"][-1]["author"] == "tom"
     assert tom.get("a") == b"of tom"
     tables.put_back(before)

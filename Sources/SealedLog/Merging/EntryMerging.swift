@@ -46,7 +46,7 @@ struct EntryPair {
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
-            // A restored version has several times. The latest time counts, no matter which copy it comes from.
+            // A version that was restored has several timestamps. The latest one counts, whichever copy it comes from.
             entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }

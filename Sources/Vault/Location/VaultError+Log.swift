@@ -249,7 +249,7 @@ extension VaultError {
                 + "that name."
         case .notMember where detail.isEmpty: return "\(vault) has members, and this program has no device key."
         case .notMember:
-            return "\(vault) has members, and this machine is not one of theirs. Ask a member to add it, as \(detail)."
+            return "This machine does not belong to any member of \(vault). Ask a member to add it: \(detail)."
         case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
         case .untrustworthy: return "What this machine remembers of \(vault) cannot be trusted: \(detail)."
         case .busy where location.isInDatabase:

@@ -61,7 +61,10 @@ enum CollectCommand: Command {
             """,
         examples: [.init("vault collect token.drop", "review the value, then store it")],
         exitCodes: [
-            .init(.refused, "a drop was not confirmed, or is older than its name's last change; nothing was stored"),
+            .init(
+                .refused,
+                "a drop was not confirmed, or is older than the last change to the entry of the same name; "
+                    + "nothing was stored"),
             .init(.locked, "a drop was sealed for another vault"),
         ])
 

@@ -141,7 +141,8 @@ enum LogCommand: Command {
         return exit
     }
 
-    /// Records the switch. If this fails, a switch to on is undone, while a switch to off only causes a warning.
+    /// Records that the log was turned on or off. If this cannot be recorded, turning it on is undone. Turning it off
+    /// stays in effect, with a warning.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }

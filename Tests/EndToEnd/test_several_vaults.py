@@ -55,6 +55,25 @@ def test_without_a_key_file_it_is_named_after_the_vault(home: Home) -> None:
     assert home.output("get", "u.token", "--vault", "work") == b"tok"
 
 
+def test_advice_repeats_the_name_of_the_vault(home: Home) -> None:
+    """Another vault would be changed instead, with success: the removed key's owner keeps the data key."""
+    configure(home, "[work]\nvault = ~/work.vault\n")
+    work = ["--vault", "work"]
+    home.output("set", "u.token", *work, stdin=b"tok")
+    home.output("key", "add", "--file", "second.key", *work)
+    said = {
+        "log --on": home.run("log", *work).stderr,
+        "key rotate": home.output("key", "rm", "2", *work),
+        "key check './back.key'": home.output("key", "join", "./back.key", *work, stdin=home.output("key", "split", "2", "of", "3", *work)),
+    }
+    for command, text in said.items():
+        assert f"`vault --vault 'work' {command}`" in text.decode(), text
+    # To the letter.
+    before = fingerprint(home, *work)
+    home.output(*work, "key", "rotate")
+    assert fingerprint(home, *work) != before
+
+
 def test_the_section_default_is_the_vault_that_nobody_names(home: Home) -> None:
     configure(home, "[default]\nvault = ~/mine.vault\nkey-file = ~/mine.key\n[work]\nvault = ~/work.vault\n")
     home.set("u.token", b"mine")

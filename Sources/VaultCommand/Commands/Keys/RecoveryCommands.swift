@@ -87,7 +87,7 @@ enum KeyJoinCommand: Command {
         ],
         details: "At a terminal, paste or type the shares, then press Ctrl-D on a new line.",
         examples: [
-            .init("cat share1 share3 share4 | vault key join ./restored.key", "then test it with `vault key check ./restored.key`")
+            .init("cat share1 share3 share4 | vault key join ./restored.key", "then `vault key check ./restored.key`")
         ],
         exitCodes: [
             .init(.usage, "a share is mistyped or from another set, or there are too few"),

@@ -140,7 +140,8 @@ enum MemberRemoveCommand: Command {
                 let shown = shared.isEmpty ? "" : ", and may also have these keys: \(shared)"
                 return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown).\n"
                     + "The data key was not rotated. Before you store the next secret, run "
-                    + invocation.advised("key rotate") + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
+                    + invocation.advised("key rotate")
+                    + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
             }
             return "\(removed) Everything is now sealed under a new data key.\n" + keys.openers + advice
         }

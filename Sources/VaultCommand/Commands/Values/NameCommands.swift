@@ -56,7 +56,8 @@ enum RemoveCommand: Command {
                 }
             }
             if invocation.has(.recursive), StandardError.isTerminal, !invocation.wantsJSON {
-                Notes.inform("Removed \(Quantity.entries(removed.count)). Undo this with \(invocation.advised("undo")).")
+                let count = Quantity.entries(removed.count)
+                Notes.inform("Removed \(count). Undo this with \(invocation.advised("undo")).")
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {

@@ -114,6 +114,11 @@ def test_what_no_entry_can_be_is_not_sealed(owner: Home, sender: Home, words: tu
     assert CANARY.decode() not in sentence and sender.files() == []
 
 
+def test_an_empty_value_is_not_sealed(owner: Home, sender: Home) -> None:
+    sentence = sender.refusal(USAGE, "drop", "--to", drop_box(owner), "-o", "x.drop", "deploy", stdin=b"")
+    assert "nothing was sealed" in sentence and sender.files() == []
+
+
 @pytest.mark.parametrize("make", ["file", "folder", "link"])
 def test_what_is_there_is_left_alone(owner: Home, sender: Home, make: str) -> None:
     there, target = sender.folder / "there", sender.folder / "x.drop"

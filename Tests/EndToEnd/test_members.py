@@ -165,6 +165,11 @@ def test_a_key_that_the_member_never_had_stays(mia: Home, tom: Home) -> None:
 def test_a_removal_offers_the_rotation(mia: Home, tom: Home) -> None:
     before = fingerprint(mia)
     with Terminal(mia, "member", "rm", "tom") as terminal:
+        terminal.answer("Rotate the data key? [y/N] ", "\x04")
+        code, shown = terminal.end()
+        assert code == 4 and b"Cancelled; nothing was changed." in shown
+    assert [member["name"] for member in json.loads(mia.output("member", "ls", "--json"))["members"]] == ["mia", "tom"]
+    with Terminal(mia, "member", "rm", "tom") as terminal:
         terminal.answer("Rotate the data key? [y/N] ", "n\n")
         code, shown = terminal.end()
         assert code == 0 and b"have these keys: 1.\nThe data key was not rotated. Before" in shown and b"* 1  key file" in shown
@@ -273,7 +278,7 @@ def test_a_name_that_looks_like_another_members_is_refused(
     mia: Home, tom: Home, tmp_path: Path, name: str
 ) -> None:
     other = person(mia, tmp_path / "other")
-    assert "look" in mia.refusal(2, "member", "add", name, "--device", device(other))
+    assert "mistaken for another" in mia.refusal(2, "member", "add", name, "--device", device(other))
     assert [member["name"] for member in members(mia)] == ["mia", "tom"]
     # Another device of his own, under the same name.
     tom.output("member", "add", "tom", "--device", device(other))

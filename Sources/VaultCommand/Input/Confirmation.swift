@@ -4,10 +4,18 @@ import LinuxSystem
 /// A question that only an explicit yes confirms.
 enum Confirmation {
     /// Returns whether the user answers yes. Returns false if there is no terminal.
-    static func ask(_ question: String) -> Bool {
-        let answer = TerminalLine.ask(question)?.lowercased()
-        return answer == "y" || answer == "yes"
+    static func ask(_ question: String) -> Bool { TerminalLine.ask(question).map(isYes) ?? false }
+
+    /// Returns whether the user answers yes; nil if there is no terminal. Throws if the user ends the input (Ctrl-D).
+    ///
+    /// - Parameter consequence: the end of the error's sentence, such as "nothing was changed".
+    static func askUnlessEnded(_ question: String, _ consequence: String) throws(CommandError) -> Bool? {
+        if let answer = TerminalLine.ask(question) { return isYes(answer) }
+        guard TerminalLine.show("\n") else { return nil }
+        throw CommandError.refused("Cancelled; \(consequence).")
     }
+
+    private static func isYes(_ answer: String) -> Bool { ["y", "yes"].contains(answer.lowercased()) }
 }
 
 /// Lines that are written to the terminal, and answers that are read from it.

@@ -32,6 +32,7 @@ enum DropCommand: Command {
         try Naming.name.check(invocation.name)
         let attributes = try invocation.options[.attribute].map(Attributes.parse) ?? [:]
         let value = try SetCommand.readValue(invocation, nil, isAsked: SetCommand.asksForValue(invocation))
+        guard value.count > 0 else { throw CommandError.invalid("The value is empty; nothing was sealed.") }
         let bytes = try Keychain.DropBox.seal(
             invocation.name, value, kind: .unspecified, attributes: attributes, to: recipient,
             asking: TerminalPluginPrompter())

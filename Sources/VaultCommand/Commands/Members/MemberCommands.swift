@@ -103,9 +103,10 @@ enum MemberRemoveCommand: Command {
         if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added, invocation)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
         if !rotates {
-            rotates = Confirmation.ask(
+            let question =
                 "\(name) may have kept the data key\(member.sharedKeys.isEmpty ? "" : " and these keys"):\n"
-                    + member.sharedKeys.lines + "Rotate the data key? [y/N] ")
+                + member.sharedKeys.lines + "Rotate the data key? [y/N] "
+            rotates = try Confirmation.askUnlessEnded(question, "nothing was changed") ?? false
         }
         guard rotates else {
             let keys = try keychain.members.remove(member)

@@ -138,7 +138,7 @@ struct VaultErrorTests {
             cause: .accessLogUnusable),
         Case(
             log: LogError(.notMember, "vault-device-1-00"), code: .locked,
-            words: ["/v/a.vault has members", "this machine is not one", "vault-device-1-00"]),
+            words: ["does not belong to any member of /v/a.vault", "vault-device-1-00"]),
         Case(log: LogError(.notMember), code: .locked, words: ["/v/a.vault has members", "this program"]),
         Case(
             log: LogError(.deviceUnusable, "The key file /k/device.key is open to others."), code: .locked,

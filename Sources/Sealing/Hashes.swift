@@ -1,4 +1,5 @@
 private import CSodium
+import LinuxSystem
 
 /// The hash function BLAKE2b (RFC 7693), by libsodium's `crypto_generichash`.
 package enum KeyedHash {
@@ -18,6 +19,18 @@ package enum KeyedHash {
         try Wiping.leavingNoTraces(orThrow: .length) {
             crypto_generichash(output.pointer, output.count, bytes.pointer, UInt64(bytes.count), key.pointer, key.count)
         }
+    }
+
+    /// Returns a hash of ``size`` bytes. Throws ``SealingError/Code/length`` unless the key is empty or has 16 to 64
+    /// bytes.
+    package static func hash(
+        _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0)
+    ) throws(SealingError) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: size)
+        try hash.withMutableRawBytes { (output) throws(SealingError) in
+            try KeyedHash.hash(bytes, key: key, into: output)
+        }
+        return hash
     }
 }
 

@@ -1,5 +1,4 @@
-import LinuxSystem
-package import Sealing
+import Sealing
 
 extension BoundName {
     /// Creates a bound name with the code that authenticates it for the header with the MAC `mac`.
@@ -56,15 +55,5 @@ extension Header {
     /// Returns the bound name for a copy of the vault. `sequence` is the sequence number of the newest copied record.
     package func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
-    }
-}
-
-extension KeyedHash {
-    package static func hash(
-        _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0)
-    ) throws(SealingError) -> [UInt8] {
-        var hash = [UInt8](repeating: 0, count: size)
-        try hash.withMutableRawBytes { (hash) throws(SealingError) in try KeyedHash.hash(bytes, key: key, into: hash) }
-        return hash
     }
 }

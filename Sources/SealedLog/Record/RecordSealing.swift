@@ -184,11 +184,7 @@ extension SealedValue {
 extension StoredVersion {
     /// Returns the BLAKE2b-256 of an opened value without its padding.
     func hash(ofValue value: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
-        var hash = [UInt8](repeating: 0, count: KeyedHash.size)
-        try hash.withMutableRawBytes { (hash) throws(SealingError) in
-            try KeyedHash.hash(UnsafeRawBufferPointer(rebasing: value[..<length]), into: hash)
-        }
-        return hash
+        try KeyedHash.hash(UnsafeRawBufferPointer(rebasing: value[..<length]))
     }
 }
 

@@ -47,13 +47,7 @@ enum ClipboardClearing {
     }
 
     private static func hash(_ text: borrowing SecretBytes, _ key: [UInt8]) throws -> [UInt8] {
-        var hash = [UInt8](repeating: 0, count: KeyedHash.size)
-        try text.withUnsafeBytes { text in
-            try key.withUnsafeBytes { key in
-                try hash.withUnsafeMutableBytes { try KeyedHash.hash(text, key: key, into: $0) }
-            }
-        }
-        return hash
+        try text.withUnsafeBytes { text in try key.withUnsafeBytes { try KeyedHash.hash(text, key: $0) } }
     }
 
     /// Whether this process was started to clear the clipboard.

@@ -4,18 +4,21 @@ import LinuxSystem
 /// A question that only an explicit yes confirms.
 enum Confirmation {
     /// Returns whether the user answers yes. Returns false if there is no terminal.
-    static func ask(_ question: String) -> Bool { TerminalLine.ask(question).map(isYes) ?? false }
+    static func ask(_ question: String) -> Bool { isYes(try? TerminalLine.ask(question)) }
 
-    /// Returns whether the user answers yes; nil if there is no terminal. Throws if the user ends the input (Ctrl-D).
+    /// Returns the same, but throws if the user ends the input (Ctrl-D), where a no would change something too.
     ///
     /// - Parameter consequence: the end of the error's sentence, such as "nothing was changed".
-    static func askUnlessEnded(_ question: String, _ consequence: String) throws(CommandError) -> Bool? {
-        if let answer = TerminalLine.ask(question) { return isYes(answer) }
-        guard TerminalLine.show("\n") else { return nil }
-        throw CommandError.refused("Cancelled; \(consequence).")
+    static func askUnlessEnded(_ question: String, _ consequence: String) throws(CommandError) -> Bool {
+        do { return isYes(try TerminalLine.ask(question)) } catch {
+            _ = TerminalLine.show("\n")
+            throw CommandError.refused("Cancelled; \(consequence).")
+        }
     }
 
-    private static func isYes(_ answer: String) -> Bool { ["y", "yes"].contains(answer.lowercased()) }
+    private static func isYes(_ answer: String?) -> Bool {
+        answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
+    }
 }
 
 /// Lines that are written to the terminal, and answers that are read from it.
@@ -28,9 +31,11 @@ enum TerminalLine {
         return true
     }
 
-    /// Returns the user's answer, or nil if there is no terminal or its input has ended. Drops input that was typed
-    /// before the question, and the rest of a line that is too long, so that the shell does not get it.
-    static func ask(_ question: String) -> String? {
+    struct InputEnded: Error {}
+
+    /// Returns the user's answer; nil if there is no terminal. Drops input that was typed before the question, and the
+    /// rest of a line that is too long, so that the shell does not get it.
+    static func ask(_ question: String) throws(InputEnded) -> String? {
         guard let terminal = try? PromptTerminal.open(for: .question) else { return nil }
         SystemCall.writeAll(question, to: terminal.descriptor)
         var line: [UInt8] = []
@@ -43,7 +48,7 @@ enum TerminalLine {
                 line = []
                 SystemCall.writeAll(question, to: terminal.descriptor)
             case .pause: break
-            case nil: return nil
+            case nil: throw InputEnded()
             }
         }
         return String(decoding: line, as: UTF8.self)

@@ -11,14 +11,14 @@ struct TerminalPluginPrompter: PluginPrompter {
 
     func confirm(_ text: String, yes: String, no: String?, from plugin: String) -> Bool? {
         let choices = no.map { "y: \(yes.quoted), n: \($0.quoted)" } ?? "y: \(yes.quoted)"
-        switch TerminalLine.ask("\(question(text, plugin))(\(choices)) ")?.lowercased() {
+        switch (try? TerminalLine.ask("\(question(text, plugin))(\(choices)) "))?.lowercased() {
         case "y", "yes": return true
         case "n", "no": return no == nil ? nil : false
         default: return nil
         }
     }
 
-    func requestPublic(_ text: String, from plugin: String) -> String? { TerminalLine.ask(question(text, plugin)) }
+    func requestPublic(_ text: String, from plugin: String) -> String? { try? TerminalLine.ask(question(text, plugin)) }
 
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes? {
         // `try?` would return a nested optional here, because the value is noncopyable.

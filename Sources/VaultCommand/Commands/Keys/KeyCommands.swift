@@ -90,7 +90,7 @@ enum KeyRemoveCommand: Command {
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\n" + left.openers
                 + "Anyone who had this key may still have the data key. Rotate the data key: "
-                + invocation.advised("key rotate") + "\n"
+                + "`\(AdvisedCommand(invocation).line("key rotate"))`\n"
         }
     }
 }

@@ -100,7 +100,7 @@ enum KeyJoinCommand: Command {
         try Keychain.VaultKeys.joinKeyFile(text, to: invocation.name)
         return try invocation.finish(json: ["key_file": invocation.name]) {
             "Restored the key file \(StandardOutput.shown(invocation.name)). Check it with "
-                + invocation.advised("key check \(AdvisedCommand.path(invocation.name))") + ".\n"
+                + "`\(AdvisedCommand(invocation).line("key check \(AdvisedCommand.path(invocation.name))"))`.\n"
         }
     }
 }

@@ -106,7 +106,7 @@ enum MemberRemoveCommand: Command {
             let question =
                 "\(name) may have kept the data key\(member.sharedKeys.isEmpty ? "" : " and these keys"):\n"
                 + member.sharedKeys.lines + "Rotate the data key? [y/N] "
-            rotates = try Confirmation.askUnlessEnded(question, "nothing was changed") ?? false
+            rotates = try Confirmation.askUnlessEnded(question, "nothing was changed")
         }
         guard rotates else {
             let keys = try keychain.members.remove(member)
@@ -141,7 +141,7 @@ enum MemberRemoveCommand: Command {
                 let shown = shared.isEmpty ? "" : ", and may also have these keys: \(shared)"
                 return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown).\n"
                     + "The data key was not rotated. Before you store the next secret, run "
-                    + invocation.advised("key rotate")
+                    + "`\(AdvisedCommand(invocation).line("key rotate"))`"
                     + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
             }
             return "\(removed) Everything is now sealed under a new data key.\n" + keys.openers + advice
@@ -158,7 +158,7 @@ extension Keychain.Members.Removal {
             "\(author.quoted) added " + added.filter { $0.by == author }.map(\.name.quoted).joined(separator: ", ")
         }
         return parts.joined(separator: "; ") + ". They remain members. Remove unknown ones: "
-            + invocation.advised("member rm NAME") + "."
+            + "`\(AdvisedCommand(invocation).line("member rm NAME"))`."
     }
 }
 
@@ -169,7 +169,7 @@ extension KeyChoices {
             let question =
                 "\(name) may have key \(key.number): \(key.line)\n"
                 + "Path of a new key file to replace it (empty: keep the key, as \(name) never had it): "
-            guard let answer = TerminalLine.ask(question) else {
+            guard let answer = try? TerminalLine.ask(question) else {
                 let open = keys.filter { !includes($0.number) }
                 throw CommandError.refused(
                     "\(name) may also have these keys; nothing was changed:\n\(open.lines)"

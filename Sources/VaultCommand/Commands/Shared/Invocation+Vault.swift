@@ -102,11 +102,6 @@ extension Invocation {
     }
 }
 
-extension Invocation {
-    /// Returns a command that a message recommends, in backticks, with this command line's options for the vault.
-    func advised(_ words: String) -> String { "`\(AdvisedCommand(self).line(words))`" }
-}
-
 extension AdvisedCommand {
     /// Creates an advised command with this command line's options for the vault and its key.
     init(_ invocation: Invocation) {

@@ -57,7 +57,7 @@ enum RemoveCommand: Command {
             }
             if invocation.has(.recursive), StandardError.isTerminal, !invocation.wantsJSON {
                 let count = Quantity.entries(removed.count)
-                Notes.inform("Removed \(count). Undo this with \(invocation.advised("undo")).")
+                Notes.inform("Removed \(count). Undo this with `\(AdvisedCommand(invocation).line("undo"))`.")
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {

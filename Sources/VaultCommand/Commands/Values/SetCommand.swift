@@ -115,7 +115,7 @@ enum SetCommand: Command {
         let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
         return "Replaced the value of \(name.forTerminal). "
             + (isKept
-                ? "\(invocation.advised("restore \(AdvisedCommand.name(name))")) brings the previous one back."
+                ? "`\(AdvisedCommand(invocation).line("restore \(AdvisedCommand.name(name))"))` brings the previous one back."
                 : "The previous one is not kept.")
     }
 

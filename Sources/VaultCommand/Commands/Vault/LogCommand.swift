@@ -75,7 +75,7 @@ enum LogCommand: Command {
         ]
         _ = try invocation.finish(json: json) { lines(shown) }
         if !isOn, !invocation.wantsJSON {
-            Notes.inform("The access log is off. Switch it on with \(invocation.advised("log --on")).")
+            Notes.inform("The access log is off. Switch it on with `\(AdvisedCommand(invocation).line("log --on"))`.")
         }
         if !report.damage.isEmpty { throw damaged(report.damage) }
         return .success

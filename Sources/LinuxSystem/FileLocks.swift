@@ -53,9 +53,9 @@ package func lockHolder(of path: String) -> Int? {
     // The device number is split as gnu_dev_major(3) and gnu_dev_minor(3) do.
     let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
     let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
         // Lines look like this: 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
-        let fields = line.split(separator: " ")
+        let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
         guard fields.count > 5, fields[1] == "FLOCK" else { continue }
         let file = fields[5].split(separator: ":")
         guard file.count == 3, UInt64(file[0], radix: 16) == major, UInt64(file[1], radix: 16) == minor,

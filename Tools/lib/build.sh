@@ -158,7 +158,7 @@ build() {
     rm -f "$scratch/release/$product"
     if ! "${linking}_build" "$product" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then
         cat "$log" >&2
-        die "the build of $1 failed; its words are above, and in $log."
+        die "the build of $1 failed; its output is above, and in $log."
     fi
     install_binary "$scratch/release/$product" "$binaries/$1" "@$began" ||
         die "could not put the executable in $binaries; is the disk full?"

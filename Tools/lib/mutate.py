@@ -237,4 +237,4 @@ if __name__ == "__main__":
     except ListError as error:
         sys.exit(f"Tools/mutate: {error}")
     except subprocess.CalledProcessError as error:
-        sys.exit(f"Tools/mutate: the build failed ({error.returncode}); its words are above.")
+        sys.exit(f"Tools/mutate: the build failed ({error.returncode}); its output is above.")

@@ -239,7 +239,7 @@ package struct SystemError: Error, Hashable, Sendable {
         switch number {
         case ENOSPC, EDQUOT: "Nothing was changed; free some space and try again."
         case EROFS: "Nothing was changed; the file system is mounted read-only."
-        case EACCES, EPERM: "Check its owner and mode."
+        case EACCES, EPERM: "Check the owner and mode of the file and of its folder."
         case EIO: "Check the disk."
         case EMFILE: "Raise the limit on open files (`ulimit -n`), and try again."
         default: nil

@@ -30,6 +30,8 @@ package struct LogError: Error, Hashable, Sendable {
         case slotExists, slotGone
         /// The slot that opened this machine's copy of the vault has been removed. Reopen the vault to get its keys.
         case keysChanged
+        /// Without this member, the vault would have none, and changes would no longer be signed.
+        case lastMember
         /// A needed passphrase cannot be typed (`passphraseNeeded`), or no typed one opens a slot (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
         /// The command that prints the key failed (`commandFailed`) or lacks the user's consent (`commandUntrusted`).

@@ -8,12 +8,14 @@ extension VaultError {
 
     package enum Cause: Hashable, Sendable {
         case homeUnset, oneFileForVaultAndKey, keyFileMissing, keyWrong, keyFileShared, passphraseNeeded, valuesLeft
-        case commandUntrusted, identityMissing, fingerprintUnknown, accessLogUnusable
+        case commandUntrusted, identityMissing, fingerprintUnknown, accessLogUnusable, lastMember
         case unexpandedTilde(path: String, isKeyFile: Bool)
         case keySecretMissing(Int)
         case passphraseMissing(Int)
         /// The drop was sealed before the entry with its name was last changed.
         case olderDrop
+        /// An entry's policy forbids the read. An expired entry still guards its fields.
+        case policySet(String, isExpired: Bool)
         /// Removing or renaming a login would leave one of its fields without the login's policy.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)

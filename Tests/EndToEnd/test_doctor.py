@@ -76,11 +76,36 @@ def test_what_keeps_the_vault_from_opening_is_a_problem(home: Home) -> None:
 def test_what_others_may_change_is_a_warning_with_its_fix(home: Home) -> None:
     home.set("a", b"tok")
     home.vault.chmod(0o660)
-    assert f"`chmod go-w {home.vault}`" in warning(home, "vault")
+    assert f"`chmod go-w '{home.vault}'`" in warning(home, "vault")
     home.vault.parent.chmod(0o777)
-    assert f"`chmod go-w {home.vault.parent}`" in warning(home, "folder")
+    assert f"`chmod go-w '{home.vault.parent}'`" in warning(home, "folder")
     home.vault.parent.chmod(0o1777)
     assert "folder" not in checks(home), "in a sticky folder nobody exchanges the files of others"
+
+
+def test_what_the_user_cannot_write_is_a_warning(ordinary: Home) -> None:
+    ordinary.set("a", b"tok")
+    found = checks(ordinary)
+    assert found["vault"]["state"] == "ok" and "folder" not in found
+    ordinary.vault.chmod(0o400)
+    assert f"`chmod u+w '{ordinary.vault}'`" in warning(ordinary, "vault")
+    ordinary.vault.chmod(0o600)
+    ordinary.vault.parent.chmod(0o500)
+    try:
+        assert "neither be compacted" in warning(ordinary, "folder")
+        assert checks(ordinary)["vault"]["state"] == "ok"
+    finally:
+        ordinary.vault.parent.chmod(0o700)
+
+
+def test_the_advice_names_the_section_of_the_vault(home: Home) -> None:
+    (home.folder / ".config/vault").mkdir(parents=True)
+    configuration = home.folder / ".config/vault/config"
+    configuration.write_text("[work]\nvault = ~/work.vault\nkey-file = ~/work.key\n")
+    assert "`vault --vault 'work' init`" in warning(home, "vault", "--vault", "work")
+    home.output("init", "--vault", "work")
+    assert "in the section [work] of the configuration" in warning(home, "key", "--vault", "work")
+    assert "`vault --vault 'work' verify`" in checks(home, "--vault", "work")["opening"]["message"]
 
 
 def test_a_key_beside_its_vault_is_a_warning(home: Home) -> None:
@@ -97,7 +122,10 @@ def test_a_memory_that_is_missing_torn_or_impossible_is_said(home: Home) -> None
     assert checks(home)["rollback memory"]["message"] == "kept"
     seen.unlink()
     assert "from now on" in checks(home)["rollback memory"]["message"]
-    assert "XDG_STATE_HOME" in warning(home.without_memory(), "rollback memory")
+    assert "XDG_STATE_HOME" not in warning(home.without_memory(), "rollback memory"), "it is set"
+    home.memory.chmod(0o777)
+    lines = home.output("doctor").decode()
+    assert lines.count("others can write") == 1 and "XDG_STATE_HOME" not in lines
 
 
 def test_another_vault_on_the_path_is_noticed(home: Home) -> None:

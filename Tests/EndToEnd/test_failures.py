@@ -101,7 +101,7 @@ FAILURES: list[tuple[str, Callable[[Home], object], int, str]] = [
 
 # What the command adds to the library's sentence.
 HINTS = {
-    "a missing key": "use --key-file, or set key-file",
+    "a missing key": "use --key-file PATH, or set VAULT_KEY_FILE.",
     "a damaged vault": "`vault salvage OUT`",
     "a vault that is gone": "run `vault init --force`",
     "an absent vault": "Run `vault init`",

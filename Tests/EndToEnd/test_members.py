@@ -92,7 +92,8 @@ def test_mistakes_are_told(mia: Home, tom: Home) -> None:
     assert "already" in mia.refusal(2, "member", "add", "x", "--device", device(tom))
     assert "no member" in mia.refusal(2, "member", "rm", "x")
     mia.output("member", "rm", "tom")
-    assert "last member" in mia.refusal(2, "member", "rm", "mia")
+    told = mia.refusal(2, "member", "rm", "mia")
+    assert "last member" in told and "use --force" in told
     assert "such device" in mia.refusal(2, "member", "rm", "mia", "--device", device(tom))
     assert "mistyped" in mia.refusal(2, "member", "rm", "mia", "--device", device(tom)[:-1])
     for options in (["--drop", "1", "--keep", "1"], ["--replace", "1=a.key", "--file", "1=b.key"]):
@@ -123,11 +124,22 @@ def test_a_member_opens_the_vault_by_an_age_identity_until_it_is_removed(mia: Ho
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 2
     told = mia.output("member", "rm", "tom").decode()
     assert "1  key file" in told and '"tom" may still have the data key, and may also have these keys: 1.\n' in told
-    assert told.splitlines()[-1].startswith("The data key was not rotated. Before you store the next secret, run `vault key rotate`")
+    assert told.splitlines()[-1].startswith("The data key was not rotated. Before the next secret is stored, run `vault key rotate`. Replace")
     told = tom.refusal(5, *options, "get", "a")
-    assert "Your identity" in told and "no longer opens" in told and "key file" not in told
+    assert "Your identity" in told and "does not open" in told and "key file" not in told
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 1
     assert changes(mia)[-1] == ("a", "tom", False)
+
+
+def test_who_removes_their_own_device_is_told_that_another_member_has_to_rotate(mia: Home, tom: Home) -> None:
+    told = tom.output("member", "rm", "tom").decode()
+    assert "another member must run `vault key rotate`. Replace" in told and "(--drop NUMBER)" in told
+    assert "does not belong to any member" in tom.refusal(5, "key", "rotate")
+    mia.output("key", "rotate")
+    # Without members, anyone can rotate it.
+    told = mia.output("member", "rm", "mia", "--force").decode()
+    assert "is stored, run `vault key rotate`" in told
+    mia.output("key", "rotate")
 
 
 def test_a_removal_says_which_keys_the_member_may_have(mia: Home, tom: Home) -> None:
@@ -139,7 +151,7 @@ def test_a_removal_says_which_keys_the_member_may_have(mia: Home, tom: Home) -> 
     assert len(json.loads(mia.output("member", "ls", "--json"))["members"]) == 2
     told = mia.output("member", "rm", "tom", "--replace", "1=new.key").decode()
     assert 'Removed "tom". Everything is now sealed under a new data key.\nThese keys open the vault now:' in told
-    assert "open the vault with --key-file 'new.key'" in told
+    assert f"open the vault with --key-file '{mia.folder}/new.key', or set VAULT_KEY_FILE." in told
     mia = mia.with_variables(VAULT_KEY_FILE=str(mia.folder / "new.key"))
     mia.set("new/secret", b"after")
     tom.refusal(5, "get", "new/secret")
@@ -205,7 +217,7 @@ def test_one_device_of_a_member_is_removed(mia: Home, tmp_path: Path) -> None:
     assert 'Removed that device of "tom".' in told and "new fingerprint" in told
     assert [key["recipient"] for key in keys(mia)] == [None, recipients[1]]
     told = laptop.refusal(5, *own, "get", "a")
-    assert "Your identity" in told and "no longer opens" in told and "key file" not in told
+    assert "Your identity" in told and "does not open" in told and "key file" not in told
     desk.set("a", b"of the desk", *own)
     assert mia.get("a") == b"of the desk"
     assert [member["name"] for member in json.loads(mia.output("member", "ls", "--json"))["members"]] == ["mia", "tom"]

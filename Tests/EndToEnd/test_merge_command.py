@@ -227,7 +227,7 @@ def test_another_vault_of_the_same_key_file_is_refused(base: Copies) -> None:
 
 def test_a_copy_that_the_key_does_not_open_is_exit_5_and_named(apart: Copies) -> None:
     apart.right.output("key", "replace", "new.key")
-    assert f"Name a key of {apart.right.vault}.\n" in apart.left.refusal(LOCKED, "merge", str(apart.right.vault))
+    assert f"does not open {apart.right.vault}." in apart.left.refusal(LOCKED, "merge", str(apart.right.vault))
     lose_key_file(apart.left)
     apart.left.refusal(LOCKED, "merge", str(apart.right.vault))
 

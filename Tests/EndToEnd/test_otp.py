@@ -211,4 +211,4 @@ def test_an_error_says_what_is_wrong_and_nothing_of_the_value(home: Home, value:
         assert finished.returncode == OTHER and finished.stdout == b""
         assert sentence in finished.stderr.decode() and b"LEAK" not in finished.stderr
     assert json.loads(finished.stderr)["error"]["code"] == "wrong-type"
-    assert "`vault set web/x.otp`" in home.refusal(OTHER, "otp", "web/x.otp") or "neither" not in sentence
+    assert "under the name \"web/x.otp\"" in home.refusal(OTHER, "otp", "web/x.otp") or "neither" not in sentence

@@ -66,12 +66,37 @@ def test_advice_repeats_the_name_of_the_vault(home: Home) -> None:
         "key rotate": home.output("key", "rm", "2", *work),
         "key check './back.key'": home.output("key", "join", "./back.key", *work, stdin=home.output("key", "split", "2", "of", "3", *work)),
     }
+    home.output("set", "my bank", "-a", "policy=run", *work, stdin=b"1")
+    said |= {
+        "attr 'my bank' policy=": home.run("get", "my bank", *work).stderr,
+        "verify": home.output("doctor", *work),
+    }
     for command, text in said.items():
         assert f"`vault --vault 'work' {command}`" in text.decode(), text
     # To the letter.
+    home.output(*work, "attr", "my bank", "policy=")
+    assert home.output("get", "my bank", *work) == b"1"
     before = fingerprint(home, *work)
     home.output(*work, "key", "rotate")
     assert fingerprint(home, *work) != before
+
+
+def test_whoever_takes_the_key_in_use_away_is_told_how_to_open_the_vault_from_now_on(home: Home) -> None:
+    configure(home, "[work]\nvault = ~/work.vault\n")
+    work = ["--vault", "work"]
+    home.output("set", "u.token", *work, stdin=b"tok")
+    told = home.output("key", "replace", "new one.key", *work).decode()
+    path = home.folder / "new one.key"
+    assert f"`vault --vault 'work' --key-file '{path}' key rotate`" in told
+    assert f"with --key-file '{path}', or write `key-file = {path}` in the section [work] of the configuration." in told
+    assert "does not open" in home.refusal(LOCKED, "get", "u.token", *work)
+    configure(home, f"[work]\nvault = ~/work.vault\nkey-file = {path}\n")
+    home.output(*work, "--key-file", str(path), "key", "rotate")
+    home.output("key", "add", "--file", "other.key", *work)
+    told = home.output("key", "rm", "1", *work).decode()
+    assert "This command used the removed key." in told and "`vault --vault 'work' --key-file OTHER key rotate`" in told
+    home.output(*work, "--key-file", "other.key", "key", "rotate")
+    assert home.output("get", "u.token", *work, "--key-file", "other.key") == b"tok"
 
 
 def test_the_section_default_is_the_vault_that_nobody_names(home: Home) -> None:

@@ -38,7 +38,7 @@ import Vault
         ),
         (.badTimeout, "Invalid value for --timeout. Use seconds from 0 to 1,000,000, such as 2.5."),
         (.badCost, "Invalid value for --argon2id. Use passes and MiB of memory, such as 3,64."),
-        (.missingArgument("NAME", of: .get), "`vault get` needs a NAME. See `vault help get`."),
+        (.missingArgument("NAME", of: .get), "Missing argument NAME. See `vault help get`."),
         (.surplusArgument("b", of: .get), "Unexpected argument \"b\". See `vault help get`."),
         (
             .surplusArgument(nil, of: .set),
@@ -105,7 +105,7 @@ import Vault
         (.oneFileForVaultAndKey, ["--vault", "--key-file"]),
         (.unexpandedTilde(path: "~/x", isKeyFile: false), ["`--vault ~/x` without quotes"]),
         (.unexpandedTilde(path: "~/x", isKeyFile: true), ["`--key-file ~/x` without quotes"]),
-        (.keyFileMissing, ["--key-file", "set key-file in the configuration"]),
+        (.keyFileMissing, ["--key-file PATH", "VAULT_KEY_FILE"]),
         (.keyFileShared, ["--accept-shared-key"]),
         (.keySecretMissing(2), ["--file 2=PATH", "--drop 2"]),
         (.passphraseMissing(2), ["terminal", "--drop 2"]),
@@ -113,6 +113,10 @@ import Vault
         (.commandUntrusted, ["--key-command"]),
         (.identityMissing, ["--identity"]),
         (.fingerprintUnknown, ["--vault-fingerprint"]),
+        (.lastMember, ["use --force"]),
+        (.policySet("a b", isExpired: false), ["`vault attr 'a b' policy=`"]),
+        (.policySet("a b", isExpired: true), ["Set it again first.", "`vault attr 'a b' policy=`"]),
+        (.fieldLeft("a b.otp", policy: "run"), ["`vault attr 'a b.otp' policy=run`"]),
         (.valuesLeft, ["`vault compact`"]),
         (.accessLogUnusable, ["only be read if it can be written", "`vault log --off`"]),
         (.targetLacked("/v/a b", target: "/v/t", isOffline: false), ["`vault --vault '/v/a b' merge '/v/t'`"]),
@@ -130,6 +134,20 @@ import Vault
         let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause])).message
         #expect(message.hasPrefix("The sentence. ") && message.hasSuffix("."))
         for word in words { #expect(message.contains(word)) }
+    }
+
+    /// The variable does not apply to a vault that is named by its section.
+    @Test func theAdviceForAMissingKeyFileFitsTheVault() {
+        func message(_ vault: (String?, String?)) -> String {
+            let error = VaultError(.locked, "The sentence.", causes: [.keyFileMissing])
+            return CommandError(error, advising: AdvisedCommand(vault: vault)).message
+        }
+        for vault in [(nil, "/v/default.vault"), ("/v/a.vault", "/v/a.vault")] as [(String?, String?)] {
+            #expect(message(vault).hasSuffix("use --key-file PATH, or set VAULT_KEY_FILE."))
+        }
+        #expect(
+            message(("work", "/v/a.vault")).hasSuffix(
+                "use --key-file PATH, or write `key-file = PATH` in the section [work] of the configuration."))
     }
 
     @Test func eachOfSeveralCausesHasItsHint() {

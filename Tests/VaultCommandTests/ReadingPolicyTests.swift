@@ -28,16 +28,20 @@ import Vault
     @Test(arguments: [("run", true), ("", true), ("Run", false), ("get", false)])
     func onlyAPolicyThatExistsIsSet(policy: String, isValid: Bool) {
         #expect(((try? ReadingPolicy.checkInput(["policy": policy, "url": "x"])) != nil) == isValid)
-        let isAdded = (try? ReadingPolicy.checkInput(["policy": policy, "url": "x"], addedTo: "bank")) != nil
+        let attributes = ["policy": policy, "url": "x"]
+        let isAdded = (try? ReadingPolicy.checkInput(attributes, addedTo: "bank", AdvisedCommand())) != nil
         #expect(isAdded == (policy == "run"))
     }
 
-    @Test func aRefusalSaysHowToLiftIt() {
+    @Test(arguments: [true, false]) func aRefusalSaysHowToLiftIt(isThere: Bool) {
         let error = #expect(throws: VaultError.self) {
-            try ReadingPolicy.check(["policy": "run"], of: "bank", for: "get")
+            try ReadingPolicy.check(["policy": "run"], of: "my bank", isThere: isThere, for: "get")
         }
+        let advised = AdvisedCommand(vault: ("work", "/work.vault"))
         #expect(
-            error.map { CommandError($0) }
-                == .refused("Only `vault run` may read \"bank\". To remove the policy, run `vault attr bank policy=`."))
+            error.map { CommandError($0, advising: advised) }
+                == .refused(
+                    "Only `vault run` may read \"my bank\". \(isThere ? "" : "It has expired. Set it again first. ")"
+                        + "To remove the policy, run `vault --vault 'work' attr 'my bank' policy=`."))
     }
 }

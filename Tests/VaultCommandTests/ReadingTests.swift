@@ -49,7 +49,7 @@ import VaultTesting
         let past = Date(timeIntervalSince1970: 1)
         try keychain.set("bank", to: "a secret", attributes: ["policy": "run"], expires: past)
         let error = #expect(throws: VaultError.self) { try read("bank.otp") }
-        #expect(error?.message.contains("Set it again first") == true)
+        #expect(error?.causes == [.policySet("bank", isExpired: true)])
         #expect(try read("bank") == nil)
     }
 

@@ -21,11 +21,11 @@ package struct MemberList: Sendable {
 
     /// The effect of removing a member, or only one of the member's devices.
     package struct Removal: Sendable {
-        let devices: [Device]
+        package let devices: [Device]
         package let recipients: Set<String>
         package let otherRecipients: Set<String>
         /// Whether no member would remain, so that changes would no longer be signed.
-        let leavesNobody: Bool
+        package let leavesNobody: Bool
 
         /// The recipients that no remaining device uses. Their keys are therefore removed with the devices.
         package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
@@ -214,14 +214,14 @@ package struct MemberList: Sendable {
     /// Removes a member with all devices, or only one of the devices. Returns the effect.
     ///
     /// - Parameter allowsNobody: whether the last member may be removed.
-    /// - Throws: the errors of ``removal(of:device:)``; `invalid` if the last member may not be removed; `notMember`.
+    /// - Throws: the errors of ``removal(of:device:)``; `lastMember`; `notMember`.
     @discardableResult
     package mutating func remove(
         _ name: String, device: Device? = nil, allowingNobody allowsNobody: Bool = false, signedBy key: DeviceKey
     ) throws(LogError) -> Removal {
         let removal = try removal(of: name, device: device)
         guard allowsNobody || !removal.leavesNobody else {
-            throw LogError(.invalid, "this is the last member, and without members changes are no longer signed")
+            throw LogError(.lastMember)
         }
         // The signing device is removed last, because it can sign only while it belongs to a member.
         for device in removal.devices.filter({ $0 != key.device }) + removal.devices.filter({ $0 == key.device }) {

@@ -58,6 +58,8 @@ extension SealedLog {
     private static func newest(in merge: consuming EntryMerge, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         var newest: [Entry] = []
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
+            // No change has set an entry that a salvage has copied.
+            if entry.sequence == 0 { continue }
             let latest = newest.first?.sequence ?? 0
             if entry.sequence > latest { newest = [] }
             if entry.sequence >= latest { newest.append(entry) }

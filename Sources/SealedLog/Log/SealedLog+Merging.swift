@@ -117,7 +117,7 @@ extension SealedLog {
         if !isShared, copy.keys.areOfOneDataKey {
             isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
-        if isShared { throw .damaged("different values share a nonce; `vault verify` on the copy lists them") }
+        if isShared { throw .damaged("different values share a nonce; verify the copy to list them") }
     }
 
     private func change(

@@ -102,8 +102,7 @@ package enum ReadingPolicy: String, CaseIterable {
         guard let text = stated(in: attributes) else { return }
         // A policy has the name of the command that it permits.
         if let policy = ReadingPolicy(rawValue: text), policy.rawValue == reader { return }
-        let steps = isThere ? lifting(entry) : "It has expired. Set it again first. \(lifting(entry))"
-        throw VaultError(.guarded, "\(rule(text, of: entry)). \(steps)")
+        throw VaultError(.guarded, "\(rule(text, of: entry)).", causes: [.policySet(entry, isExpired: !isThere)])
     }
 
     /// Returns a sentence, without a full stop, about the policy in an entry's attributes; nil if there is no policy.
@@ -114,10 +113,6 @@ package enum ReadingPolicy: String, CaseIterable {
     private static func rule(_ policy: String, of entry: String) -> String {
         ReadingPolicy(rawValue: policy).map { "Only `vault \($0.rawValue)` may read \"\(entry)\"" }
             ?? "\"\(entry)\" has a policy that this version does not know, so nothing may read it"
-    }
-
-    package static func lifting(_ entry: String) -> String {
-        "To remove the policy, run `vault attr \(entry) \(Login.policyKey)=`."
     }
 
     package static func stated(in attributes: [String: String]) -> String? {

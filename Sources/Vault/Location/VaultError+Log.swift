@@ -9,7 +9,8 @@ extension VaultError {
     /// The public code for each code of the log. Other system errors become `unavailable`, all other errors `locked`.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
-        .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .usedUp: .invalid,
+        .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .lastMember: .invalid,
+        .usedUp: .invalid,
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
         .diverged: .diverged, .exchanged: .exchanged, .otherName: .exchanged, .busy: .busy, .unavailable: .unavailable,
         .outcomeUnknown: .outcomeUnknown, .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable,
@@ -138,6 +139,7 @@ extension VaultError {
         .keyMissing: .keyFileMissing, .keyWrong: .keyWrong, .keyShared: .keyFileShared,
         .passphraseNeeded: .passphraseNeeded, .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing,
         .unpinned: .fingerprintUnknown, .accessLogUnusable: .accessLogUnusable,
+        .lastMember: .lastMember,
     ]
 
     /// Returns a sentence about another way to open the vault.
@@ -175,6 +177,8 @@ extension VaultError {
             return "\(detail) is not a copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."
         case .invalid: return "Not possible: \(detail)."
+        case .lastMember:
+            return "This is the last member of \(vault). Without members, changes are no longer signed."
         case .usedUp:
             return "\(vault) has used up its sequence numbers, so it can be neither compacted nor merged, and its keys "
                 + "cannot be changed. Salvage it into a new vault, which starts with new numbers."
@@ -197,7 +201,7 @@ extension VaultError {
             return
                 "\(source) does not open \(vault). It is the wrong key, it was replaced or removed since, or its key slot "
                 + "is damaged. An older copy of the vault still opens with its former keys. "
-                + "Name a key of \(vault)."
+                + "Use one of the current keys."
         case .keysChanged: return "The keys of \(vault) have changed since this machine last used it. Try again."
         case .slotGone: return "That key of \(vault) no longer exists. It was removed or replaced in the meantime."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
@@ -218,8 +222,8 @@ extension VaultError {
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
             let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"
-            return "Your identity\(identity) no longer opens \(vault): its key was removed, or its plugin now has "
-                + "another key. Ask someone who can open the vault."
+            return "Your identity\(identity) does not open \(vault): it never did, its key was removed, or its plugin "
+                + "now has another key. Ask someone who can open the vault."
         case .unpinned:
             return
                 "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. "
@@ -237,11 +241,11 @@ extension VaultError {
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:
-            return fact(of: error, vault) + " If you restored it yourself, accept it, but \(comingBack)."
-        case .diverged: return fact(of: error, vault) + " If you know that this vault is the right one, accept it."
+            return fact(of: error, vault) + " Accept it only if you restored it yourself: then \(comingBack)."
+        case .diverged: return fact(of: error, vault) + " Accept it only if you know that it is the right one."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
-                + "If you put it there yourself, accept it."
+                + "Put the right one back. Accept this one only if you put it there yourself."
         case .otherName:
             return "The server returned another vault under the name \(detail). The same key opens that vault, but it "
                 + "may have another name or none, so its content was not used. Check that the URL names the vault that "

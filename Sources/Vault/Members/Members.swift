@@ -56,6 +56,8 @@ extension Keychain.Members {
         fileprivate let name: String
         fileprivate let device: Device?
         package var isOfDevice: Bool { device != nil }
+        /// Whether this machine's device is removed, although members remain. This machine can then sign no change.
+        package let leavesThisMachineOut: Bool
         /// Whether the last member may be removed, after which nobody signs changes.
         fileprivate let allowsNobody: Bool
         /// The keys of the member's age identities, which are removed with the member.
@@ -87,8 +89,11 @@ extension Keychain.Members {
             // with another device stays, so it counts as shared.
             return recipients.contains(recipient) == others.contains(recipient)
         }
+        let own = (try? keychain.location.readDeviceKey())?.device
         return Removal(
-            name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared,
+            name: name, device: parsed,
+            leavesThisMachineOut: !removal.leavesNobody && own.map(removal.devices.contains) ?? false,
+            allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared,
             added: try all().added(by: name))
     }
 

@@ -184,10 +184,10 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private mutating func addUselessIdentity(for vault: LockedVault) {
         guard let path = location.identityFile, !failures.has(.identityWrong) else { return }
         let known = try? location.trusted(vault.vaultID, in: fileSystem)
-        failures.add(
-            known?.fingerprint == nil
-                ? LogError(.identityWrong, "none in \(path) belongs to a recipient of this vault")
-                : LogError(.identityRemoved, path))
+        let fault =
+            vault.slots.has(.recipient)
+            ? "none in \(path) belongs to a recipient of this vault" : "it has no recipients"
+        failures.add(known?.fingerprint == nil ? LogError(.identityWrong, fault) : LogError(.identityRemoved, path))
     }
 
     private mutating func readIdentities() throws(LogError) -> Bool {

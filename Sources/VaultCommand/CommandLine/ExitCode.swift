@@ -29,7 +29,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
         case .inputOutput: "reading or writing failed"
         case .alarm: "the vault file was rolled back, has diverged or was exchanged"
         case .expiring: "names expire within the time given to `ls --expiring`"
-        case .notStarted: "`vault run` itself failed, and started no program"
+        case .notStarted: "`vault run` itself failed"
         case .notExecutable: "`vault run` could not start the program"
         case .notInstalled: "`vault run` did not find the program"
         }

@@ -114,8 +114,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
                 word.map { "`vault \(group)` has no command \"\($0)\"." } ?? "`vault \(group)` needs a command."
             return problem + NearName.question(near) + " See `vault help \(group)`."
         case .missingArgument(let argument, let command):
-            let article = "AEIOU".contains(argument.prefix(1)) ? "an" : "a"
-            return "`vault \(command.rawValue)` needs \(article) \(argument)." + seeHelp(command)
+            return "Missing argument \(argument)." + seeHelp(command)
         case .surplusArgument(let word, let command):
             return word.map { "Unexpected argument \"\($0)\"." + seeHelp(command) } ?? Self.rightWays
         case .badAttribute: return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."

@@ -11,10 +11,13 @@ extension ReadingPolicy {
     }
 
     /// Throws a usage error if `attributes` contain an unknown or an empty policy, which would have no effect.
-    static func checkInput(_ attributes: [String: String], addedTo entry: String) throws(CommandError) {
+    static func checkInput(_ attributes: [String: String], addedTo entry: String, _ advised: AdvisedCommand)
+        throws(CommandError)
+    {
         try checkInput(attributes)
         guard attributes[Login.policyKey] == "" else { return }
-        throw .invalid("`vault set` only adds attributes, so an empty policy has no effect. \(lifting(entry))")
+        throw .invalid(
+            "`vault set` only adds attributes, so an empty policy has no effect. " + advised.liftingPolicy(of: entry))
     }
 
     private static var known: String { allCases.map(\.rawValue).joined(separator: " or ") }

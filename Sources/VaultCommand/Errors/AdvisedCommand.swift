@@ -1,5 +1,6 @@
 import Formats
 import LinuxSystem
+import Vault
 
 /// A command that a message recommends, ready to be copied. It repeats the user's options for the vault and its key.
 struct AdvisedCommand {
@@ -45,12 +46,41 @@ struct AdvisedCommand {
         return line((["merge"] + options + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
     }
 
+    /// The section of the configuration that the current command line names; nil if it names a path or nothing.
+    var section: String? { vault.option == vault.path ? nil : vault.option }
+
+    /// Returns the two ways to name a key file for the vault: an option, and a setting that lasts.
+    ///
+    /// - Parameter path: the path of the key file; nil if the user has to fill it in.
+    func keyFileSetting(_ path: String? = nil) -> String {
+        let path = path.map(absolutePath)
+        let option = "\(OptionName.keyFile.spelling) \(path.map { AdvisedCommand.word($0) } ?? "PATH")"
+        // `$VAULT_KEY_FILE` does not apply to a vault that is named by its section.
+        return section.map {
+            "\(option), or write `key-file = \(path ?? "PATH")` in the section [\($0)] of the configuration"
+        } ?? "\(option), or set VAULT_KEY_FILE"
+    }
+
+    /// The setting by which the configuration declares that git manages the vault.
+    var gitSetting: String {
+        section.map { "write `kept-in = git` in the section [\($0)] of the configuration" }
+            ?? "give the vault a section with `kept-in = git` in the configuration"
+    }
+
+    func settingPolicy(_ policy: String, of entry: String) -> String {
+        line("attr \(AdvisedCommand.name(entry)) \(Login.policyKey)=\(policy)")
+    }
+
+    func liftingPolicy(of entry: String) -> String {
+        "To remove the policy, run `\(settingPolicy("", of: entry))`."
+    }
+
     /// Returns the same advice, but with a key file instead of the options for the key.
     ///
-    /// - Parameter placeholder: the text to show instead of the key file's path.
-    func withKeyFile(_ placeholder: String) -> AdvisedCommand {
+    /// - Parameter word: the key file's path, quoted for the shell, or a placeholder; nil for no options at all.
+    func withKeyFile(_ word: String?) -> AdvisedCommand {
         var other = self
-        other.keyOptions = " \(OptionName.keyFile.spelling) \(placeholder)"
+        other.keyOptions = word.map { " \(OptionName.keyFile.spelling) \($0)" } ?? ""
         other.otherKeyOptions = other.keyOptions
         return other
     }

@@ -94,10 +94,9 @@ extension CommandError {
         case .outcomeUnknown: ("outcome-unknown", .inputOutput, "Verify it with `\(advised.line("verify"))`.")
         case .wrongType: ("wrong-type", .other, nil)
         case .rolledBack:
-            ("rolled-back", .alarm, "To accept it, use --accept-rolled-back once, with this or another command.")
-        case .diverged: ("diverged", .alarm, "To accept it, use --accept-diverged once, with this or another command.")
-        case .exchanged:
-            ("exchanged", .alarm, "To accept it, use --accept-exchanged once, with this or another command.")
+            ("rolled-back", .alarm, merging(advised) + accepting(.acceptRolledBack))
+        case .diverged: ("diverged", .alarm, merging(advised) + accepting(.acceptDiverged))
+        case .exchanged: ("exchanged", .alarm, accepting(.acceptExchanged))
         default: ("other", .other, nil)
         }
     }
@@ -121,8 +120,8 @@ extension CommandError {
         }
         if tried.isEmpty, copies.gitReference == nil, copies.isInRepository {
             sentences.append(
-                "If git replaced the file, write `kept-in = git` in the vault's section of the configuration (see "
-                    + "`vault help locations`), and accept this version once.")
+                "If git replaced the file, \(advised.gitSetting) (see `vault help locations`), and accept this "
+                    + "version once.")
         }
         if isMerged {
             let line = advised.merge(tried, into: copies.vault, with: .allFromFormerKey)
@@ -160,6 +159,14 @@ extension CommandError {
         advised.line("clone --offline \(ShellQuoting.quoted(url)) \(ShellQuoting.quoted(url))")
     }
 
+    private static func merging(_ advised: AdvisedCommand) -> String {
+        "If you have the other version, merge it with `\(advised.line("merge OTHER"))`. "
+    }
+
+    private static func accepting(_ option: OptionName) -> String {
+        "To accept the vault, use \(option.spelling) once, with this or another command."
+    }
+
     private static func newVault(_ advised: AdvisedCommand) -> String {
         "To start a new one, run `\(advised.line("init --force"))`."
     }
@@ -171,7 +178,7 @@ extension CommandError {
             hint(copies, tried: tried, isMerged: isMerged, alarm, advised)
         case .copyInstead(let copies, let isDamaged): hint(copies, insteadOfDamaged: isDamaged, advised)
         case .damagedVault(let vault):
-            "Copy the intact parts to a new vault with `\(advised.line("salvage OUT", of: vault))`."
+            "Salvage it with `\(advised.line("salvage OUT", of: vault))`, which copies the intact parts to a new vault."
         case .unflushedCopy(let path): "Verify it with `\(advised.line("verify", of: path))`."
         case .usedUpVault(let vault):
             "Do that with `\(advised.line("salvage NEW", of: vault))`; `vault help salvage` explains how to "
@@ -191,21 +198,26 @@ extension CommandError {
         case .unexpandedTilde(let path, let isKeyFile):
             "Or write `\((isKeyFile ? OptionName.keyFile : .vault).spelling) \(path)` without quotes."
         case .keyWrong: ""
-        case .keyFileMissing: "If it is elsewhere, use --key-file, or set key-file in the configuration."
+        case .keyFileMissing: "If the key file is elsewhere, use \(advised.keyFileSetting())."
         case .keyFileShared: "To accept it, use --accept-shared-key."
         case .keySecretMissing(let number): "Use --file \(number)=PATH for a key file, or --drop \(number)."
         case .passphraseMissing(let number): "Run the command at a terminal, or use --drop \(number)."
-        case .valuesLeft: "Then run `vault compact`."
-        case .passphraseNeeded: "Run the command at a terminal, or run `vault unlock` there first."
+        case .valuesLeft: "Then run `\(advised.line("compact"))`."
+        case .passphraseNeeded: "Run the command at a terminal, or run `\(advised.line("unlock"))` there first."
         case .commandUntrusted: "Name it with --key-command."
-        case .identityMissing: "Name it with --identity."
+        case .identityMissing: "To name the identity file, use --identity."
         case .fingerprintUnknown: "Pass it with --vault-fingerprint."
+        case .lastMember: "To remove it nevertheless, use \(OptionName.force.spelling)."
         case .olderDrop: "To store it anyway, use \(OptionName.acceptOlder.spelling)."
+        case .policySet(let entry, isExpired: false): advised.liftingPolicy(of: entry)
+        case .policySet(let entry, isExpired: true):
+            "It has expired. Set it again first. " + advised.liftingPolicy(of: entry)
         case .fieldLeft(let field, let policy):
             "With -r, `vault rm` and `vault mv` include the fields of a login. To keep a field, give it "
-                + "the policy too: `vault attr \(AdvisedCommand.name(field)) \(Login.policyKey)=\(policy)`."
+                + "the policy too: `\(advised.settingPolicy(policy, of: field))`."
         case .accessLogUnusable:
-            "While the log is on, values can only be read if it can be written. Fix that, or run `vault log --off`."
+            "While the log is on, values can only be read if it can be written. Fix that, or run "
+                + "`\(advised.line("log --off"))`."
         case .targetLacked(let vault, let target, isOffline: false):
             "Merge it with `\(advised.merge([target], into: vault))`."
         case .targetLacked(let vault, let target, isOffline: true):

@@ -7,6 +7,7 @@ struct FileChecks {
     let location: VaultLocation
     /// The rules by which the vault and the key file were located, for messages.
     let rules: (vault: String, key: String)
+    let advised: AdvisedCommand
 
     var all: [HealthCheck] {
         if location.isInDatabase { return [.ok("vault", described), key] }
@@ -18,7 +19,7 @@ struct FileChecks {
     private var described: String { "\(location.vault) (\(rules.vault))" }
 
     var noVault: HealthCheck {
-        .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `vault init`.")
+        .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `\(advised.line("init"))`.")
     }
 
     /// The check of the vault file; nil if the file is missing. Opening the vault reports a missing file.
@@ -26,13 +27,19 @@ struct FileChecks {
         guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
             return .warning(
-                "vault", "Others can change \(described).", fix: "Fix it with `chmod go-w \(location.vault)`.")
+                "vault", "Others can change \(described).",
+                fix: "Fix it with `chmod go-w \(AdvisedCommand.word(location.vault))`.")
         }
         guard status.st_uid == geteuid() else {
             return .warning(
                 "vault", "\(described) belongs to another user.",
                 fix: geteuid() == 0
                     ? "Run this as that user, or with root's own HOME." : "Fix it with `chown`, as root.")
+        }
+        guard access(location.vault, W_OK) == 0 || errno == EROFS else {
+            return .warning(
+                "vault", "You cannot write to \(described), so it can only be read.",
+                fix: "To write, fix it with `chmod u+w \(AdvisedCommand.word(location.vault))`.")
         }
         return .ok("vault", described)
     }
@@ -48,17 +55,25 @@ struct FileChecks {
         guard resolvedPath(location.keyFile).parentFolder != resolvedPath(location.vault).parentFolder else {
             return .warning(
                 "key", "\(described) is next to the vault, so a copy of the folder contains both.",
-                fix: "Move it, and pass its path with --key-file or VAULT_KEY_FILE.")
+                fix: "Move it, and use \(advised.keyFileSetting()).")
         }
         return .ok("key", described)
     }
 
     /// Checks a folder's mode, because users who can write to the folder can replace the files in it.
     private func folder(_ path: String) -> HealthCheck? {
-        guard let status = Self.status(path), status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
-            return nil
+        guard let status = Self.status(path) else { return nil }
+        let isOfVault = path == resolvedPath(location.vault).parentFolder
+        guard !isOfVault || access(path, W_OK) == 0 || errno == EROFS else {
+            return .warning(
+                "folder",
+                "You cannot create files in \(path), so the vault can neither be compacted nor get other keys.",
+                fix: "Check the folder's owner and mode.")
         }
-        return .warning("folder", "Others can replace the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
+        guard status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else { return nil }
+        return .warning(
+            "folder", "Others can replace the files in \(path).",
+            fix: "Fix it with `chmod go-w \(AdvisedCommand.word(path))`.")
     }
 
     private var copies: HealthCheck? {
@@ -66,7 +81,7 @@ struct FileChecks {
         guard !files.isEmpty else { return nil }
         return .warning(
             "copies", "File synchronization has left other copies: \(files.joined(separator: ", ")).",
-            fix: "Once the vault opens, merge them with `vault merge`.")
+            fix: "Once the vault opens, merge them with `\(advised.merge(files))`.")
     }
 
     private var fileSystem: HealthCheck? {
@@ -76,7 +91,7 @@ struct FileChecks {
         if volume.isRemote {
             return .warning(
                 "file system", "The vault is on NFS, SMB or FUSE, where reads need a lock and changes appear late.",
-                fix: "Keep it on a local disk, and merge copies with `vault merge`.")
+                fix: "Keep it on a local disk, and merge copies (`vault help merge`).")
         }
         if volume.isInMemory {
             return .warning(

@@ -17,8 +17,8 @@ struct HealthCheck {
         HealthCheck(name: name, state: .warning, message: message, fix: fix)
     }
 
-    static func problem(_ name: String, _ error: any Error) -> HealthCheck {
-        HealthCheck(name: name, state: .problem, message: CommandError(error).message, fix: nil)
+    static func problem(_ name: String, _ error: any Error, _ advised: AdvisedCommand) -> HealthCheck {
+        HealthCheck(name: name, state: .problem, message: CommandError(error, advising: advised).message, fix: nil)
     }
 
     var line: String { "\(TextLayout.padded(state.rawValue, to: 9))\(name): \(message)\(fix.map { " \($0)" } ?? "")\n" }

@@ -10,8 +10,11 @@ enum VaultChecks {
     ) throws -> [HealthCheck] {
         let information = try keychain.maintenance.information()
         return [
-            .ok("opening", "The key opens the vault. All parts read are intact; `vault verify` checks the rest."),
-            self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
+            .ok(
+                "opening",
+                "The key opens the vault. All parts read are intact; `\(advised.line("verify"))` checks the rest."),
+            self.memory(memory, isKept: information.memoryIsKept, at: keychain.location.rollbackMemory),
+            keysInMemory(information), upkeep(information, advised),
         ] + (try store(keychain, advised)) + information.problems.map { .warning("upkeep", $0) }
             + (try entries(keychain))
     }
@@ -45,7 +48,8 @@ enum VaultChecks {
             fix: "Complete it with `\(advised.line("verify"))`.")
     }
 
-    private static func memory(_ state: Keychain.Maintenance.MemoryState, isKept: Bool) -> HealthCheck {
+    private static func memory(_ state: Keychain.Maintenance.MemoryState, isKept: Bool, at path: String?) -> HealthCheck
+    {
         let name = "rollback memory"
         switch state {
         case .kept where isKept: return .ok(name, "kept")
@@ -54,8 +58,9 @@ enum VaultChecks {
         case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
         case .kept, .none, .off:
             return .warning(
-                name, "It cannot be stored, so a rollback would not be detected.",
-                fix: "Set HOME or XDG_STATE_HOME to a writable folder.")
+                name, "It cannot be used in full, so a rollback might not be detected.",
+                // Otherwise, another line of the report gives the reason.
+                fix: path == nil ? "Set HOME or XDG_STATE_HOME to a writable folder." : nil)
         }
     }
 
@@ -64,12 +69,15 @@ enum VaultChecks {
         return .warning("keys in memory", "They are not locked, and may be swapped out.", fix: "Raise `ulimit -l`.")
     }
 
-    private static func upkeep(_ information: Keychain.Maintenance.Information) -> HealthCheck {
+    private static func upkeep(_ information: Keychain.Maintenance.Information, _ advised: AdvisedCommand)
+        -> HealthCheck
+    {
         let dead = Quantity.size(information.deadBytes)
         guard information.deadBytes > max(1 << 20, information.liveBytes) else {
             return .ok("size", "\(Quantity.size(information.fileSize)), \(dead) of it outdated")
         }
-        return .warning("size", "\(dead) of the file are outdated.", fix: "Free them with `vault compact`.")
+        return .warning(
+            "size", "\(dead) of the file are outdated.", fix: "Free them with `\(advised.line("compact"))`.")
     }
 
     private static func entries(_ keychain: Keychain) throws -> [HealthCheck] {

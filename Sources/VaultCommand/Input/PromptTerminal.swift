@@ -52,7 +52,12 @@ struct PromptTerminal: ~Copyable {
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let device = FileDescriptor(owning: own >= 0 ? own : dup(STDIN_FILENO))
         var modes = termios()
-        guard tcgetattr(device.number, &modes) == 0 else { throw .system(PromptTerminal.isUnusable, errno) }
+        guard tcgetattr(device.number, &modes) == 0 else {
+            let isTerminal = errno != ENOTTY && errno != EBADF
+            throw isTerminal
+                ? .system(PromptTerminal.isUnusable, errno)
+                : .refused("There is no terminal for the prompt. Run the command at a terminal.")
+        }
         // While SIGTTOU is blocked, the echo can be restored even if other programs control the terminal.
         let signals = try HeldSignals(
             besides: [SIGCHLD, SIGURG] + (display == .list ? [] : [SIGWINCH]), problem: PromptTerminal.isUnusable)
@@ -68,8 +73,8 @@ struct PromptTerminal: ~Copyable {
     /// <(vault get a) <(vault get b)`.
     static let isInBackground = CommandError(
         code: "locked", exit: .locked,
-        message: "Another program controls the terminal, so no prompt can be shown. Run `vault unlock` first, "
-            + "or run the command by itself.")
+        message: "Another program controls the terminal, so no prompt can be shown. Unlock the vault first "
+            + "(`vault help unlock`), or run the command by itself.")
 
     deinit { show() }
 

@@ -41,8 +41,8 @@ extension PostgresLocation {
     }
 
     private var incompleteCopy: String {
-        "Nothing can be stored offline, because this machine's copy of \(path) is incomplete. Complete the copy with "
-            + "`vault verify` while the server can be reached."
+        "Nothing can be stored offline, because this machine's copy of \(path) is incomplete. Verify the vault while "
+            + "the server can be reached; this completes the copy."
     }
 
     /// Saves the local copy to a separate file, which is never replaced, and posts a notice.

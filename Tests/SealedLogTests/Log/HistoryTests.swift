@@ -434,5 +434,9 @@ struct HistoryTests {
         let salvaged = try openApart(target, options: SealedLog.Options(), readKey: fixture.key)
         #expect(try salvaged.states() == states)
         try salvaged.verify()
+        // Otherwise `undo` takes back everything that the salvage has saved.
+        #expect(try salvaged.newestChange(prefix: []).isEmpty)
+        try salvaged.set("name 2", "after")
+        #expect(try salvaged.newestChange(prefix: []).map(\.name.text) == ["name 2"])
     }
 }

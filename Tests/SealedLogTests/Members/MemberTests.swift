@@ -383,7 +383,7 @@ struct MemberTests {
         #expect(try LogError.code { try list.add("tom", tom.device, signedBy: tom) } == .notMember)
         #expect(try LogError.code { try list.add("twice", mia.device, signedBy: mia) } == .invalid)
         #expect(try LogError.code { try list.add("a\nb", tom.device, signedBy: mia) } == .invalid)
-        #expect(try LogError.code { _ = try list.remove("mia", signedBy: mia) } == .invalid)
+        #expect(try LogError.code { _ = try list.remove("mia", signedBy: mia) } == .lastMember)
         #expect(try LogError.code { _ = try list.remove("tom", signedBy: mia) } == .invalid)
         try list.add("tom", tom.device, recipient: "age1x", signedBy: mia)
         let second = try DeviceKey(.generate())
@@ -436,7 +436,7 @@ struct MemberTests {
                 try log.changeMembers { (members) throws(LogError) in
                     try members.remove("mia", device: mia.device, signedBy: mia)
                 }
-            } == .invalid)
+            } == .lastMember)
         try log.changeMembers { (members) throws(LogError) in
             try members.remove("mia", allowingNobody: true, signedBy: mia)
         }

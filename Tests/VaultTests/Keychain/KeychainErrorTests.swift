@@ -26,6 +26,9 @@ struct VaultErrorTests {
             log: LogError(.notAFile, "a folder"), code: .unavailable,
             words: ["/v/a.vault", "a folder", "Name the vault file"]),
         Case(log: LogError(.exists, "/v/b.vault"), code: .exists, words: ["/v/b.vault already exists"]),
+        Case(
+            log: LogError(.lastMember), code: .invalid, words: ["the last member of /v/a.vault", "no longer signed"],
+            cause: .lastMember),
         Case(log: LogError(.exists), code: .exists, words: ["/v/a.vault already exists"]),
         Case(
             log: LogError(.notContained, "/v/b.vault"), code: .exists,
@@ -66,7 +69,8 @@ struct VaultErrorTests {
         Case(
             log: LogError(.keyWrong), code: .locked,
             words: [
-                "/k/a.key", "/v/a.vault", "is the wrong key", "replaced or removed since", "Name a key of /v/a.vault.",
+                "/k/a.key", "/v/a.vault", "is the wrong key", "replaced or removed since",
+                "Use one of the current keys.",
             ],
             cause: .keyWrong),
         Case(
@@ -77,13 +81,13 @@ struct VaultErrorTests {
             log: LogError(.newerFormat, "version 2"), code: .newerFormat, words: ["/v/a.vault", "version 2", "later"]),
         Case(
             log: LogError(.rolledBack, "change 3"), code: .rolledBack,
-            words: ["/v/a.vault", "older", "change 3", "accept it"]),
+            words: ["/v/a.vault", "older", "change 3", "Accept it only if you restored it yourself"]),
         Case(
             log: LogError(.diverged, "change 3"), code: .diverged,
-            words: ["/v/a.vault", "another history", "change 3", "accept it"]),
+            words: ["/v/a.vault", "another history", "change 3", "Accept it only if you know"]),
         Case(
             log: LogError(.exchanged, "/v/a.vault"), code: .exchanged,
-            words: ["/v/a.vault", "a different vault", "accept it"]),
+            words: ["/v/a.vault", "a different vault", "Put the right one back", "Accept this one only if"]),
         Case(log: LogError(.busy, "/v/a.vault"), code: .busy, words: ["/v/a.vault", "Try again"]),
         Case(
             log: LogError(.unavailable, "write /v/a.vault", systemError: ENOSPC), code: .unavailable,
@@ -122,7 +126,7 @@ struct VaultErrorTests {
             words: ["No identity opens /v/a.vault", "none is that of a recipient"]),
         Case(
             log: LogError(.identityRemoved, "/k/id"), code: .locked,
-            words: ["Your identity /k/id no longer opens /v/a.vault", "Ask"]),
+            words: ["Your identity /k/id does not open /v/a.vault", "Ask"]),
         Case(
             log: LogError(.unpinned, "12345678"), code: .locked,
             words: ["The fingerprint of /v/a.vault is 1234-5678", "Compare it"], cause: .fingerprintUnknown),
@@ -200,12 +204,12 @@ struct VaultErrorTests {
                 .slotExists, .slotGone, .keysChanged, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat,
                 .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
                 .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable,
-                .untrustworthy, .notContained, .notCompared, .notACopy, .otherName:
+                .lastMember, .untrustworthy, .notContained, .notCompared, .notACopy, .otherName:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 49)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 50)
     }
 
     @Test func theirCodesAreStableWords() {

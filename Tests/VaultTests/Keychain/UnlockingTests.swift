@@ -145,7 +145,7 @@ struct UnlockingTests {
         let identity = try #require(location.identityFile)
         var refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked)
-        #expect(refusal?.message.contains("Your identity \(identity) no longer opens \(location.vault)") == true)
+        #expect(refusal?.message.contains("Your identity \(identity) does not open \(location.vault)") == true)
         #expect(refusal?.message.contains(location.keyFile) == false)
         location.rollbackMemory = fixture.folder.file("state of somebody else")
         refusal = try error(location, UnlockingTests.silent)

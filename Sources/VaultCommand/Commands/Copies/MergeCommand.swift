@@ -66,7 +66,7 @@ enum MergeCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let paths = try paths(invocation)
         guard !paths.isEmpty else {
-            let vault = try invocation.location().vault
+            let vault = try invocation.openVault().location.vault
             return try invocation.finish(json: ["copies": [JSONObject](), "files": [String]()]) {
                 "No other copy found beside \(StandardOutput.shown(vault)); nothing to merge.\n"
             }

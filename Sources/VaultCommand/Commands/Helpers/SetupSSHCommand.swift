@@ -46,7 +46,7 @@ enum SetupSSHCommand: Command {
         return try invocation.finish(
             Setting(
                 lines: [mapping] + exports, undoing: [mapping],
-                write: { try map(name, to: path, in: keychain) },
+                write: { try map(name, to: path, in: keychain, AdvisedCommand(invocation)) },
                 undo: {
                     // If the entry has since been removed or mapped to another key, nothing is changed.
                     guard try keychain.exists(name) else { return false }
@@ -57,12 +57,14 @@ enum SetupSSHCommand: Command {
     }
 
     /// Sets the entry's attribute to a private key's path. Returns whether the attribute was missing before.
-    private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
+    private static func map(_ name: String, to path: String, in keychain: Keychain, _ advised: AdvisedCommand) throws
+        -> Bool
+    {
         let (former, present) = try keychain.setAttributes(of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {
             throw CommandError.refused(
                 "\"\(name)\" has the passphrase of another key. To remove that mapping, run "
-                    + "`vault attr \(AdvisedCommand.name(name)) \(attribute)=`.")
+                    + "`\(advised.line("attr \(AdvisedCommand.name(name)) \(attribute)="))`.")
         }
         return former[attribute] == nil
     }

@@ -88,9 +88,14 @@ enum KeyRemoveCommand: Command {
         let key = try keychain.key(number)
         let left = try keychain.vaultKeys.remove(key)
         return try invocation.finish(json: key.report) {
-            "Removed key \(number): \(key.line)\n" + left.openers
+            let advised = AdvisedCommand(invocation)
+            // The command line's options name the removed key, so the advice must not repeat them.
+            let other = left.contains { $0.kind == .keyFile } ? "OTHER" : nil
+            let rotation = key.isInUse ? advised.withKeyFile(other) : advised
+            return "Removed key \(number): \(key.line)\n" + left.openers
+                + (key.isInUse ? "This command used the removed key. From now on, use another one.\n" : "")
                 + "Anyone who had this key may still have the data key. Rotate the data key: "
-                + "`\(AdvisedCommand(invocation).line("key rotate"))`\n"
+                + "`\(rotation.line("key rotate"))`\n"
         }
     }
 }

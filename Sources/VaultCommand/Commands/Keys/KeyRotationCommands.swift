@@ -1,4 +1,5 @@
 import Formats
+import LinuxSystem
 import Vault
 
 enum KeyReplaceCommand: Command {
@@ -15,14 +16,15 @@ enum KeyReplaceCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(of: .key)
         let keychain = try invocation.openVault()
-        let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name])
+        let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name], invocation)
+        let advised = AdvisedCommand(invocation)
         let isGenerated = try keychain.vaultKeys.replaceKeyFile(number.map(keychain.key), by: invocation.name)
         if isGenerated { Notes.reportKeyFile(invocation.name) }
         return try invocation.finish(json: ["key_file": invocation.name, "made_key_file": isGenerated]) {
             """
             Replaced. The old key file no longer opens this vault.
             \(advice)The data key is unchanged, and anyone who had the old key file may know it. If that matters, \
-            rotate it: `vault key rotate`
+            rotate it: `\((advice.isEmpty ? advised : advised.withKeyFile(AdvisedCommand.word(absolutePath(invocation.name)))).line("key rotate"))`
 
             """
         }
@@ -52,7 +54,7 @@ enum KeyRotateCommand: Command {
         let choices = try KeyChoices(invocation)
         let keychain = try invocation.openVault()
         try choices.check(keychain)
-        let advice = try keychain.adviceForReplacedKey(choices.replaced)
+        let advice = try keychain.adviceForReplacedKey(choices.replaced, invocation)
         let rotation = try invocation.withProgress("Resealing") { progress in
             try keychain.vaultKeys.rotateDataKey(
                 dropping: choices.keys(choices.dropped, of: keychain),
@@ -139,11 +141,9 @@ extension Keychain {
 
     /// Returns advice on opening the vault in future, or an empty text if the key in use has not been replaced. The old
     /// key file is not deleted, since backups of the vault may need it.
-    func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
+    func adviceForReplacedKey(_ replaced: [Int: String], _ invocation: Invocation) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
-        return
-            "From now on, open the vault with \(AdvisedCommand.option(OptionName.keyFile.spelling, path)), or set "
-            + "VAULT_KEY_FILE.\n"
+        return "From now on, open the vault with \(AdvisedCommand(invocation).keyFileSetting(path)).\n"
     }
 
     /// Returns the advice to give recipients the new fingerprint after a rotation, or an empty text if there are none.

@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 import Vault
 
@@ -111,7 +112,8 @@ extension Invocation {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true
         do { _ = try Keychain(at: location(), options: options) } catch let error as VaultError {
-            if error.code == .locked { throw error }
+            // Without the vault, an existing key file can still be backed up.
+            if try error.code == .locked || Glibc.access(location().keyFile, F_OK) != 0 { throw error }
         }
     }
 }

@@ -76,8 +76,8 @@ enum MemberRemoveCommand: Command {
         details: """
             The member's devices can no longer sign, and the member's age identities no longer open the vault. But the \
             member may have kept the data key, and any key that is not another member's own. So rotate the data key \
-            and replace those keys. At a terminal, this command asks what to do. Otherwise decide for each key with \
-            --replace, --drop or --keep; each of these also rotates the data key.
+            and replace those keys. At a terminal, this command asks what to do. Without a terminal, it rotates the \
+            data key only with --rotate, or if you decide about a key with --replace, --drop, --keep or --file.
 
             The removal is signed and recorded in the vault's history. A machine that has seen the removal detects a \
             vault that lacks it.
@@ -113,7 +113,7 @@ enum MemberRemoveCommand: Command {
             return try finish(invocation, member, keys, rotated: nil)
         }
         try choices.complete(with: member.sharedKeys, of: name)
-        let advice = try keychain.adviceForReplacedKey(choices.replaced)
+        let advice = try keychain.adviceForReplacedKey(choices.replaced, invocation)
         let rotation = try invocation.withProgress("Resealing") { progress in
             try keychain.members.remove(
                 member, rotatingAndDropping: choices.keys(choices.dropped, of: keychain),
@@ -139,10 +139,12 @@ enum MemberRemoveCommand: Command {
             guard let advice else {
                 let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
                 let shown = shared.isEmpty ? "" : ", and may also have these keys: \(shared)"
+                let choice =
+                    shared.isEmpty ? "" : " Replace each key (--replace NUMBER=PATH) or drop it (--drop NUMBER)."
                 return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown).\n"
-                    + "The data key was not rotated. Before you store the next secret, run "
-                    + "`\(AdvisedCommand(invocation).line("key rotate"))`"
-                    + (shared.isEmpty ? ".\n" : " with --replace NUMBER=PATH for each.\n")
+                    + "The data key was not rotated. Before the next secret is stored, "
+                    + (member.leavesThisMachineOut ? "another member must run " : "run ")
+                    + "`\(AdvisedCommand(invocation).line("key rotate"))`.\(choice)\n"
             }
             return "\(removed) Everything is now sealed under a new data key.\n" + keys.openers + advice
         }

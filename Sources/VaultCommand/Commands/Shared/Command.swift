@@ -59,8 +59,10 @@ extension JSONObject {
 extension Keychain {
     /// Returns the key that has this number in `vault key ls`.
     func key(_ number: Int) throws -> VaultKeys.Key {
-        if let key = try vaultKeys.all().first(where: { $0.number == number }) { return key }
-        throw CommandError(VaultError(.absent, "No key \(number). Run `vault key ls` for the list."))
+        let keys = try vaultKeys.all()
+        if let key = keys.first(where: { $0.number == number }) { return key }
+        throw CommandError(
+            VaultError(.absent, "No key \(number). The vault has these keys:\n\(keys.lines.dropLast())"))
     }
 
     /// Returns the error for a missing name, with the most similar name as a suggestion.

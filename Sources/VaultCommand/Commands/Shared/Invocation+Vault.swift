@@ -19,7 +19,12 @@ extension Invocation {
     func openVault(at vault: String) throws -> Keychain {
         var location = try location()
         location.vault = vault
-        return try announced(Keychain(at: location, options: vaultOptions(), failures: warnings))
+        do {
+            return try announced(Keychain(at: location, options: vaultOptions(), failures: warnings))
+        } catch let error as VaultError where error.code == .noVault {
+            // The code's hint advises creating the vault, but an empty vault would be of no use here.
+            throw CommandError(code: "no-vault", exit: .notFound, message: error.message)
+        }
     }
 
     func openVaultIfAny() throws -> Keychain? {

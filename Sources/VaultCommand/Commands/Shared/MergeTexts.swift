@@ -97,11 +97,12 @@ extension CommandError {
             case .keyWrong:
                 // No single command can open both copies, so the advice first adds the new key to the other copy.
                 message +=
-                    "\nIf a key was replaced in one copy, add NEW, the new key, to the other copy, which OLD opens:\n  "
+                    "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the old "
+                    + "key OLD opens. Run the command that names the other copy:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
                         advised.withKeyFile("OLD").line("key add --file NEW", of: $0)
                     }.joined(separator: "\n  ")
-                    + "\nIf that command refuses the copy, the copy belongs to another machine. Add the key there."
+                    + "\nIf that command refuses the copy, run it on the machine from which the copy comes."
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
@@ -123,7 +124,7 @@ extension Keychain.Copies.Merge {
         return (changed.isEmpty ? nothing : "Merged: \(count) changed.\n")
             + list(
                 conflicts.filter(kept.contains),
-                "Changed in both copies; the later change wins (see `vault history`):\n")
+                "Changed in both copies; the later change wins (see `\(advised.line("history"))`):\n")
             + list(dropped, "Changed in both copies; the other value is not kept:\n")
             + differences(advised) + keyChanges(advised) + removals(advised) + (isUnfinished ? unfinished : "")
     }
@@ -223,7 +224,7 @@ extension Keychain.Copies.Merge {
 
     /// Returns the report on the changes that were made while the server was unreachable.
     func offlineText(_ vault: String, _ advised: AdvisedCommand) -> String {
-        let sides = "Also changed by others; the later change wins (see `vault history`):\n"
+        let sides = "Also changed by others; the later change wins (see `\(advised.line("history"))`):\n"
         let known = refused.isEmpty && conflicts.isEmpty ? "The vault already has the offline changes.\n" : ""
         let count = Quantity.number(changed.count)
         let stored = changed.isEmpty ? known : "Stored the offline changes: \(count) changed.\n"

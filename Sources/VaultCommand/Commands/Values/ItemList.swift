@@ -2,9 +2,10 @@ import Vault
 
 /// The output of `ls` and `find`: entries without their values, each written as soon as it is read.
 struct ItemList {
-    static let longOption = OptionDescription(
-        name: .long, short: "l",
-        help: "Show size in bytes, kind, and time of the last change (with --expiring, the expiry).")
+    static func longOption(_ exception: String = "") -> OptionDescription {
+        OptionDescription(
+            name: .long, short: "l", help: "Show size in bytes, kind, and time of the last change\(exception).")
+    }
 
     static let completeness = "The list is written while the vault is read. It is complete only if the exit code is 0."
 

@@ -10,7 +10,7 @@ enum ListCommand: Command {
                 help: "List only names with this prefix.")
         ],
         options: [
-            ItemList.longOption,
+            ItemList.longOption(" (with --expiring, the expiry)"),
             .init(
                 name: .layout, value: "LAYOUT", choices: NameLayout.allCases.map(\.rawValue),
                 help: "One name per line (names), as a tree (tree), or one level of folders (folders)."),
@@ -67,7 +67,7 @@ enum FindCommand: Command {
                 help: "An attribute, a part of the name (ignoring case), or a pattern for the whole name."
             )
         ],
-        options: [ItemList.longOption],
+        options: [ItemList.longOption()],
         details: """
             All conditions must match. No match is not an error.
 

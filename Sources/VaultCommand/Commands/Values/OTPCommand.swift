@@ -88,7 +88,7 @@ enum OTPCommand: Command {
             let isField = Login.split(name)?.field == Login.Field.otp.rawValue
             let field = isField ? name : Login.name(of: .otp, in: name)
             return "The value of \"\(name)\" is neither an otpauth:// address nor a secret in base32. Store the one "
-                + "that your service shows with `vault set \(AdvisedCommand.name(field))`."
+                + "that your service shows under the name \"\(field)\"."
         case .export:
             return "The value of \"\(name)\" is an export of Google Authenticator, which is not supported. Store the "
                 + "otpauth:// address of a single code instead."

@@ -66,7 +66,7 @@ enum SetCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let attributes = try Attributes.parse(invocation.options[.attribute] ?? [])
         let expires = try invocation.expiry
-        try ReadingPolicy.checkInput(attributes, addedTo: invocation.name)
+        try ReadingPolicy.checkInput(attributes, addedTo: invocation.name, AdvisedCommand(invocation))
         // Name and value are checked first, so that no vault is created for a value that is refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)

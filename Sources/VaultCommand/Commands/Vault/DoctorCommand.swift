@@ -21,11 +21,11 @@ enum DoctorCommand: Command {
     }
 
     private static func vaultChecks(_ invocation: Invocation) -> [HealthCheck] {
-        let location: VaultLocation
-        do { location = try invocation.location() } catch { return [.problem("locations", error)] }
-        let outside = FileChecks(location: location, rules: rules(location, invocation))
-        let files = outside.all
         let advised = AdvisedCommand(invocation)
+        let location: VaultLocation
+        do { location = try invocation.location() } catch { return [.problem("locations", error, advised)] }
+        let outside = FileChecks(location: location, rules: rules(location, invocation), advised: advised)
+        let files = outside.all
         let warnings = Mutex<[HealthCheck]>([])
         let failures = FailureLog { error, _ in
             warnings.withLock { $0.append(.warning("use", CommandError(error, advising: advised).message)) }
@@ -33,10 +33,12 @@ enum DoctorCommand: Command {
         do {
             let keychain = try Keychain(at: location, options: invocation.vaultOptions(), failures: failures)
             let found = try VaultChecks.all(keychain, memory: keychain.maintenance.memoryState, advised)
-            return files + found + warnings.withLock { $0 }
+            // The reasons why the rollback memory is unusable are also among the vault's problems.
+            let problems = found.map(\.message)
+            return files + found + warnings.withLock { $0 }.filter { !problems.contains($0.message) }
         } catch let error as VaultError where error.code == .noVault {
             return [outside.noVault] + files.filter { $0.name != outside.noVault.name }
-        } catch { return files + [.problem("opening", error)] }
+        } catch { return files + [.problem("opening", error, advised)] }
     }
 
     private static func rules(_ location: VaultLocation, _ invocation: Invocation) -> (vault: String, key: String) {

@@ -38,11 +38,11 @@ enum SalvageCommand: Command {
             "is_complete": salvage.isComplete, "left_behind": salvage.leftBehind.map(\.rawValue),
         ]
         return try invocation.finish(salvage.isWithoutLoss ? .success : .damaged, json: json) {
-            text(invocation.name, salvage)
+            text(invocation.name, salvage, AdvisedCommand(invocation).of(invocation.name))
         }
     }
 
-    private static func text(_ vault: String, _ salvage: SalvageReport) -> String {
+    private static func text(_ vault: String, _ salvage: SalvageReport, _ advised: AdvisedCommand) -> String {
         var text = "Copied to \(StandardOutput.shown(vault)). Entries with their last value: \(salvage.certain).\n"
         func list(_ names: [String], _ title: String) { listLines(names.map(StandardOutput.shown), title) }
         func listLines(_ lines: [String], _ title: String) {
@@ -61,23 +61,20 @@ enum SalvageCommand: Command {
         case nil: text += "More entries may be lost, because their number is unknown.\n"
         }
         list(salvage.damage, "Damaged or missing:")
-        list(salvage.leftBehind.map(sentence), "Not copied:")
-        if salvage.isComplete {
-            text += salvage.leftBehind.isEmpty ? "Nothing is missing.\n" : "No entry is missing.\n"
-        }
-        return text
+        list(salvage.leftBehind.map { sentence($0, advised) }, "Not copied:")
+        return salvage.isComplete ? text + "No entry is missing.\n" : text
     }
 
-    private static func sentence(_ part: SalvageReport.Part) -> String {
+    private static func sentence(_ part: SalvageReport.Part, _ advised: AdvisedCommand) -> String {
         switch part {
         case .header:
             """
-            The header's contents are guesses. Check the access log (`vault log --on`), the limits of the history \
-            (`vault history --keep`) and the members.
+            The header's contents are guesses. Check the access log (`\(advised.line("log"))`), the limits of the \
+            history (`\(advised.line("history"))`) and the members (`\(advised.line("member ls"))`).
             """
         case .manifest: "The settings, the key's label and the creation time are lost."
-        case .members: "The members and the authors of changes. Add the members again: `vault member add`."
-        case .keys: "All keys except the one that was used. Add them again: `vault key add`."
+        case .members: "The members and the authors of changes. Add the members again: `\(advised.line("member add"))`."
+        case .keys: "All keys except the one that was used. Add them again: `\(advised.line("key add"))`."
         case .accesses: "The recorded reads. The new vault starts a new access log."
         }
     }

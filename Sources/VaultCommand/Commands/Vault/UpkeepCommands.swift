@@ -26,12 +26,12 @@ enum VerifyCommand: Command {
                 + (ended ?? "")
         }
         guard found.foreign.isEmpty, found.ofNonMembers.isEmpty else {
-            throw CommandError(code: "diverged", exit: .alarm, message: alarm(found))
+            throw CommandError(code: "diverged", exit: .alarm, message: alarm(found, AdvisedCommand(invocation)))
         }
         return exit
     }
 
-    private static func alarm(_ found: VerificationReport) -> String {
+    private static func alarm(_ found: VerificationReport, _ advised: AdvisedCommand) -> String {
         var sentences: [String] = []
         if !found.foreign.isEmpty {
             sentences.append(
@@ -41,7 +41,7 @@ enum VerifyCommand: Command {
         if !found.ofNonMembers.isEmpty {
             sentences.append(
                 "These were changed by someone who was not a member at the time: \(shown(found.ofNonMembers)). "
-                    + "`vault log --changes` shows the author. Set wrong values again.")
+                    + "`\(advised.line("log --changes"))` shows the author. Set wrong values again.")
         }
         return sentences.joined(separator: "\n")
     }

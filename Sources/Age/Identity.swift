@@ -59,9 +59,7 @@ package struct Identity: ~Copyable, Sendable {
         if text.starts(with: "age1".utf8) { return "this is a recipient, not an identity" }
         return nil
     }
-}
 
-extension Identity {
     package static func generate() throws(AgeError) -> Identity {
         var key = try translated(SecretBytes(zeros: X25519.keySize, isKey: true))
         key.withUnsafeMutableBytes { RandomBytes.fill($0) }

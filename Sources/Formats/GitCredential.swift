@@ -77,9 +77,7 @@ extension GitCredential {
         default: break
         }
     }
-}
 
-extension GitCredential {
     package static let authtypeCapability = "authtype"
 
     /// Writes an answer byte by byte, so that a secret stays in guarded memory. Omits the service, because git would

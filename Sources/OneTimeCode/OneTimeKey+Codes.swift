@@ -47,9 +47,7 @@ extension OneTimeKey {
             }
         }
     }
-}
 
-extension OneTimeKey {
     /// Returns the `otpauth` URI in `text` with its counter incremented by 1; nil if the key is time-based.
     ///
     /// - Parameter text: the text that the key was parsed from.

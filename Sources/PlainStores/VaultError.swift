@@ -77,9 +77,7 @@ public struct VaultError: Error, Hashable, Sendable {
         /// The change would remove the policy that guards an entry. Only the `vault` command preserves policies.
         package static let guarded = Code("guarded")
     }
-}
 
-extension VaultError {
     /// Compares code, message and system error, but not the detail.
     public static func == (left: VaultError, right: VaultError) -> Bool {
         left.code == right.code && left.message == right.message && left.systemError == right.systemError

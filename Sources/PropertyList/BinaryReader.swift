@@ -152,8 +152,6 @@ struct BinaryReader {
     }
 }
 
-// MARK: - Single objects
-
 extension BinaryReader {
     /// Returns the value of an object. For a container, opens it and returns nil.
     ///

@@ -167,9 +167,7 @@ extension SecretBytes {
         // libsodium terminates its text with a zero byte, which is not part of the secret.
         truncate(to: size - 1)
     }
-}
 
-extension SecretBytes {
     /// Reads an input of unknown length into guarded memory. Each time the memory is full, its size is doubled plus 16
     /// bytes. Therefore an input whose length is a power of two ends before the memory is full.
     ///

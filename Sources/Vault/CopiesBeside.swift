@@ -28,9 +28,7 @@ package struct CopiesBeside: Hashable, Sendable {
         rest.files.removeAll { tried.contains(resolvedPath($0)) }
         return rest
     }
-}
 
-extension CopiesBeside {
     /// Sentences that advise what to do about these copies before accepting a rollback alarm.
     var advice: String {
         var sentences: [String] = []

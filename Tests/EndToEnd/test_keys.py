@@ -297,7 +297,7 @@ def test_a_backup_of_the_key_file_is_checked_and_nothing_is_changed(vault: Home,
     backup = shutil.copy(vault.key, tmp_path / "backup.key")
     before = {path: path.read_bytes() for path in vault.folder.rglob("*") if path.is_file()}
     output = vault.output("key", "check", str(backup)).decode()
-    assert "The file opens the vault as key 1: key file" in output and "1 entry checked" in output
+    assert "Key 1 opens the vault: key file" in output and "1 entry checked" in output
     vault.output("key", "check")
     assert {path: path.read_bytes() for path in vault.folder.rglob("*") if path.is_file()} == before
     report = json.loads(vault.output("key", "check", "--json", str(backup)))

@@ -124,7 +124,7 @@ def test_a_member_opens_the_vault_by_an_age_identity_until_it_is_removed(mia: Ho
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 2
     told = mia.output("member", "rm", "tom").decode()
     assert "1  key file" in told and '"tom" may still have the data key, and may also have these keys: 1.\n' in told
-    assert told.splitlines()[-1].startswith("The data key was not rotated. Before the next secret is stored, run `vault key rotate`. Replace")
+    assert told.splitlines()[-1].startswith("The data key was not rotated. Before the next secret is stored, run `vault key rotate --replace 1=PATH`. You can")
     told = tom.refusal(5, *options, "get", "a")
     assert "Your identity" in told and "does not open" in told and "key file" not in told
     assert len(json.loads(mia.output("key", "ls", "--json"))["keys"]) == 1
@@ -133,12 +133,12 @@ def test_a_member_opens_the_vault_by_an_age_identity_until_it_is_removed(mia: Ho
 
 def test_who_removes_their_own_device_is_told_that_another_member_has_to_rotate(mia: Home, tom: Home) -> None:
     told = tom.output("member", "rm", "tom").decode()
-    assert "another member must run `vault key rotate`. Replace" in told and "(--drop NUMBER)" in told
+    assert "another member must run `vault key rotate --replace 1=PATH`. You can" in told and "(--drop NUMBER)" in told
     assert "does not belong to any member" in tom.refusal(5, "key", "rotate")
     mia.output("key", "rotate")
     # Without members, anyone can rotate it.
     told = mia.output("member", "rm", "mia", "--force").decode()
-    assert "is stored, run `vault key rotate`" in told
+    assert "is stored, run `vault key rotate --replace 1=PATH`" in told
     mia.output("key", "rotate")
 
 

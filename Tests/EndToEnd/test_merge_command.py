@@ -349,6 +349,23 @@ def test_a_key_that_was_replaced_in_one_copy_is_added_to_the_other_as_the_messag
     assert all_values(apart.left) == MERGED
 
 
+def test_a_backup_from_before_a_key_was_replaced_does_not_bring_the_key_back(home: Home) -> None:
+    """As the message says: without --detached, this machine takes the backup for the vault, and its keys count."""
+    home.set("base", b"1")
+    backup = Path(shutil.copy(home.vault, home.folder / "a backup.vault"))
+    home.output("key", "replace", "new.key")
+    new = home.with_variables(VAULT_KEY_FILE=str(home.folder / "new.key"))
+    new.set("later", b"2")
+    failed = new.refusal(LOCKED, "merge", str(backup))
+    adding = re.findall(r"^  (vault .* key add .*)$", failed, re.MULTILINE)[1]
+    merging = failed.split("the new key: ", 1)[1]
+    for line in (adding, merging):
+        finished = new.shell(line.replace("OLD", str(home.key)).replace("NEW", "new.key"))
+        assert finished.returncode == 0, (line, finished)
+    assert home.run("get", "later").returncode == LOCKED
+    assert new.get("later") == b"2" and new.get("base") == b"1" and b"intact" in new.output("verify")
+
+
 @pytest.fixture
 def with_bob(home: Home, tmp_path: Path) -> Copies:
     """Two laptops, and Bob's key opens both copies."""

@@ -9,7 +9,7 @@ import pytest
 from homes import NOBODY, Home
 from key_slots import fingerprint, lose_key_file, new_identity, private_file
 
-USAGE, NOT_FOUND, LOCKED = 2, 3, 5
+USAGE, NOT_FOUND, LOCKED, DAMAGED = 2, 3, 5, 6
 
 
 def configuration(home: Home) -> Path:
@@ -79,6 +79,32 @@ def test_advice_repeats_the_name_of_the_vault(home: Home) -> None:
     before = fingerprint(home, *work)
     home.output(*work, "key", "rotate")
     assert fingerprint(home, *work) != before
+
+
+def test_advice_of_every_command_names_the_vault_that_is_damaged(home: Home) -> None:
+    configure(home, "[work]\nvault = ~/work.vault\n")
+    work = ["--vault", "work"]
+    home.output("set", "u.token", *work, stdin=b"tok")
+    vault = home.folder / "work.vault"
+    content = bytearray(vault.read_bytes())
+    # The newest record's last sealed byte is the value's; zeros follow it.
+    content[len(content.rstrip(b"\0")) - 1] ^= 1
+    vault.write_bytes(content)
+    for words in (["get", "u.token"], ["cp", "u.token", "b"], ["mv", "u.token", "b"], ["verify"]):
+        assert "`vault --vault 'work' salvage OUT`" in home.refusal(DAMAGED, *words, *work), words
+
+
+def test_a_key_file_that_is_named_is_not_taken_for_the_vaults_own(home: Home) -> None:
+    configure(home, "[work]\nvault = ~/work.vault\n")
+    work = ["--vault", "work"]
+    home.output("set", "u.token", *work, stdin=b"tok")
+    home.output("key", "add", "--file", "second.key", *work)
+    for words in (["key", "check", "nowhere.key"], ["key", "rotate", "--file", "2=nowhere.key"]):
+        told = home.refusal(LOCKED, *words, *work)
+        assert "nowhere.key is missing" in told and "--key-file" not in told
+    before = fingerprint(home, *work)
+    assert "Key 1 opened the vault" in home.refusal(USAGE, "key", "rotate", "--file", "1=nowhere.key", "--drop", "2", *work)
+    assert fingerprint(home, *work) == before
 
 
 def test_whoever_takes_the_key_in_use_away_is_told_how_to_open_the_vault_from_now_on(home: Home) -> None:

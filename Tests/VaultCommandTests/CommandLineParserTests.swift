@@ -129,7 +129,7 @@ import Testing
     func noErrorOfSetRepeatsWhatWasTyped(line: String) throws {
         let error = try #require(throws: UsageError.self) { try parse(line) }
         #expect(!error.description.contains("hunter2"))
-        #expect(CommandError(error).exit == .usage)
+        #expect(CommandError(error, advising: AdvisedCommand()).exit == .usage)
     }
 
     @Test func aMistypedOptionOfSetStillGetsAHint() {

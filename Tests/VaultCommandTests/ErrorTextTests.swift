@@ -64,7 +64,8 @@ import Vault
     ])
     func usage(error: UsageError, text: String) {
         #expect(error.description == text)
-        #expect(CommandError(error) == CommandError(code: "usage", exit: .usage, message: text))
+        #expect(
+            CommandError(error, advising: AdvisedCommand()) == CommandError(code: "usage", exit: .usage, message: text))
     }
 
     @Test func anAbsentNameIsToldTheNearOne() {
@@ -131,7 +132,8 @@ import Vault
         (.copyKept("/v/a b", isComplete: false), ["incomplete", "`vault --vault '/v/a b' salvage OUT`"]),
     ])
     func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
-        let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause])).message
+        let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause]), advising: AdvisedCommand())
+            .message
         #expect(message.hasPrefix("The sentence. ") && message.hasSuffix("."))
         for word in words { #expect(message.contains(word)) }
     }
@@ -152,7 +154,7 @@ import Vault
 
     @Test func eachOfSeveralCausesHasItsHint() {
         let error = VaultError(.locked, "The sentence.", causes: [.keyFileMissing, .passphraseNeeded])
-        let message = CommandError(error).message
+        let message = CommandError(error, advising: AdvisedCommand()).message
         #expect(message.contains("--key-file") && message.contains("`vault unlock`"))
     }
 

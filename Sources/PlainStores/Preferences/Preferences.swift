@@ -139,9 +139,7 @@ extension Preferences {
         try file.makeDurable()
         durable.withLock { $0 = status }
     }
-}
 
-extension Preferences {
     /// The maximum size of a suite's file name without `.plist`, in bytes.
     private static let longestName = 200
     private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)

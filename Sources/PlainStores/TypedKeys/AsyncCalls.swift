@@ -64,9 +64,7 @@ extension ValueStore {
     ) async throws(VaultError) -> Result {
         try await onBlockingThread { () throws(VaultError) in try atomically(body) }
     }
-}
 
-extension ValueStore {
     /// Changes several keys atomically, for a closure that throws errors of its own.
     @_disfavoredOverload
     public func atomically<Result: Sendable>(

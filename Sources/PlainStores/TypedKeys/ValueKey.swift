@@ -26,8 +26,6 @@ extension ValueKey where Reading == Value? {
     public static func value(of reading: Value?) -> Value? { reading }
 }
 
-// MARK: - Redaction
-
 extension ValueKey {
     /// The names of the type and the key, without any value or default: `KeychainStorable("u.token")`.
     public var description: String { described(Self.self, name) }
@@ -129,8 +127,6 @@ package enum KeyUse {
     /// A removal. It throws the old store's failure, since a value that remains there would reappear in the new store.
     case removing
 }
-
-// MARK: - Access that cannot throw
 
 extension ValueKey {
     /// The value or the default. Setting it to nil removes the value.

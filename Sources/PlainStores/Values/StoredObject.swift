@@ -101,8 +101,6 @@ extension StoredAsSelf {
     public static func from(primitive: Self) -> Self? { primitive }
 }
 
-// MARK: - Primitives
-
 extension Bool: StoredAsSelf {
     public static var primitiveName: String { "a boolean" }
     public static func stored(_ value: Bool) -> StoredValue { .boolean(value) }

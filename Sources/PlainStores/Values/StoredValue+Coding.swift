@@ -30,9 +30,7 @@ extension StoredValue {
         guard let value = Array(bytes.dropFirst()).withUnsafeBytes({ StoredValue(kind: kind, $0) }) else { return nil }
         self = value
     }
-}
 
-extension StoredValue {
     package func encoded(for key: String) throws(VaultError) -> (StoredKind, [UInt8]) {
         do { return try encoded(depth: 0) } catch {
             throw VaultError(.invalid, "The value for \"\(key)\" cannot be stored: \(error.text).")

@@ -26,9 +26,7 @@ package struct Access: Hashable, Sendable {
         self.process = process
         self.user = user
     }
-}
 
-extension Access {
     private static let refusal = ": refused"
 
     /// Whether the command was refused. A refused command neither returned the value nor switched the access log.

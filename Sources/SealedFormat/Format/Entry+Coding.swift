@@ -202,8 +202,6 @@ extension Entry {
     }
 }
 
-// MARK: - Sizes
-
 extension Entry {
     /// Returns the milliseconds from the entry's creation to its last change. Returns 0 if the change is dated before
     /// the creation, as can happen after a merge of times from several clocks.

@@ -35,9 +35,7 @@ package struct KeySlot: Hashable, Sendable {
 
     /// Whether the slot's secret is stretched by Argon2id.
     package var stretches: Bool { kind != Kind.generatedKey.rawValue && !isOfRecipient }
-}
 
-extension KeySlot {
     /// The command that outputs the key file's contents; nil if the slot has none. It cannot be authenticated before
     /// the vault is open, so it is run only if the user has already agreed to it.
     package var command: String? { isOfContents && !parameters.isEmpty ? parametersAsText : nil }

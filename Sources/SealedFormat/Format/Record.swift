@@ -178,8 +178,6 @@ package struct Record: Sendable {
     package var payload: Range<UInt64> { end - frame.payloadLength..<end }
 }
 
-// MARK: - Coding
-
 extension RecordIndex {
     private static let treeFlag: UInt8 = 1
     private static let noticeFlag: UInt8 = 2

@@ -20,9 +20,7 @@ package struct Credential: ~Copyable {
         self.secret = secret
         self.addition = addition
     }
-}
 
-extension Credential {
     package static func keyFile(_ key: consuming KeyFile) -> Credential {
         let kind: KeySlot.Kind = key.kind == .generated ? .generatedKey : .otherKey
         return Credential(kind, key.secret)

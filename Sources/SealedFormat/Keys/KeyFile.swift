@@ -24,8 +24,6 @@ package struct KeyFile: ~Copyable {
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 
-// MARK: - Creation
-
 extension KeyFile {
     /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if the path already
     /// exists. Throws `unavailable`, `busy`, `outOfMemory`.
@@ -86,8 +84,6 @@ extension KeyFile {
         }
     }
 }
-
-// MARK: - Reading
 
 extension KeyFile {
     /// Reads a key file with the parameters of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
@@ -208,9 +204,7 @@ extension KeyFile {
     private static func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
         ((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left) ? left | 0x20 : left) == right
     }
-}
 
-extension KeyFile {
     /// Parses the contents of a key file. `source` names their origin, and error messages begin with it.
     /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {

@@ -64,9 +64,7 @@ extension SealedLog {
             history: view.header.history, memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems,
             keysAreLockedInMemory: keys.isLockedInMemory)
     }
-}
 
-extension SealedLog {
     /// Returns the vault's fingerprint, as ``UnlockedVault/fingerprint()`` does.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 
@@ -82,16 +80,12 @@ extension SealedLog {
     package func dropBoxKey() throws(LogError) -> SecretBytes {
         try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true)) }
     }
-}
 
-extension SealedLog {
     /// Returns the names of values whose boxes differ although they share a nonce, sorted bytewise.
     package func namesSharingNonces() throws(LogError) -> [String] {
         try withSnapshot(isSure: true) { (view) throws(LogError) in try view.namesSharingNonces() }
     }
-}
 
-extension SealedLog {
     /// Returns the log's newest position as text without spaces. If two machines exchange this text over another
     /// channel, they can detect whether the store shows them different histories.
     package func headText() throws(LogError) -> String {

@@ -78,9 +78,7 @@ extension LogView {
         while let entry = try merge.next() { shared.add(entry) }
         return try shared.names(in: store).sorted().map(\.text)
     }
-}
 
-extension LogView {
     /// Returns whether a merge under the same data key would add a value with the nonce of another value in this vault.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self

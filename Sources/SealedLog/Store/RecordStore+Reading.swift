@@ -24,9 +24,7 @@ extension RecordStore {
         guard try size() <= tail.end else { throw LogError.damaged("the log's end", at: tail.end) }
         return TailState(needsClearing: false, isDurable: true)
     }
-}
 
-extension RecordStore {
     /// The time used to decide which history is too old. It is never later than the server's time, so that a fast local
     /// clock does not drop history too early. A malicious server can only make the vault keep more history.
     var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }

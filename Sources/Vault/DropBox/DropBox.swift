@@ -167,9 +167,7 @@ extension Keychain.DropBox {
             }
         }
     }
-}
 
-extension Keychain.DropBox {
     /// Throws `exists` if a drop was sealed before the entry with its name was last changed or removed, or before the
     /// previous drop with the same name.
     package func checkAges(of drops: [Drop]) throws(VaultError) {

@@ -93,9 +93,7 @@ extension Keychain {
             _ = lock
         }
     }
-}
 
-extension Keychain {
     /// The type of a value, if one was specified when the value was stored. Later versions may add types.
     package struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The number of the type in the file format.

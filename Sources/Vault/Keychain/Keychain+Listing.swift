@@ -35,9 +35,7 @@ extension Keychain {
             attributes = content.attributesByKey
         }
     }
-}
 
-extension Keychain {
     /// Returns the properties of an entry, without opening its value; nil if the name is absent.
     ///
     /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or

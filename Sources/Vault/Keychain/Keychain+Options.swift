@@ -85,9 +85,7 @@ extension Keychain {
         /// Creates options with their default values.
         public init() {}
     }
-}
 
-extension Keychain {
     /// Updates this machine's trust record of the vault. The closure also receives the vault's fingerprint. The vault
     /// has already been changed, so a failure to update the record is reported and not thrown.
     func remember(_ change: (inout TrustRecord, _ fingerprint: [UInt8]) -> Void) {

@@ -30,9 +30,7 @@ extension Keychain.Maintenance {
     public func information() throws(VaultError) -> Information {
         Information(try keychain.translated(keychain.log.information()), of: keychain)
     }
-}
 
-extension Keychain.Maintenance {
     package typealias MemoryState = SealedLog.MemoryState
 
     /// The state of the rollback memory. Read the state before any entry, since the first read of an entry updates it.
@@ -98,9 +96,7 @@ extension Keychain.Maintenance {
             throw opening.refusal.kept ?? VaultError(salvaging: error, to: target, location)
         }
     }
-}
 
-extension Keychain.Maintenance {
     /// The time by which this machine's clock is ahead of the server's, in milliseconds; nil if no server was queried.
     package var clockDifference: Int64? { keychain.storeLocation.report?.clockDifference }
 

@@ -78,5 +78,7 @@ extension Keychain.VaultKeys.Key {
     }
 
     /// A description of the key for the beginning of a sentence: `Key 2 ("laptop")`.
-    var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label.debugDescription))" }
+    var words: String {
+        "Key \(number) (\(label.isEmpty ? kind.name.replacing("-", with: " ") : label.debugDescription))"
+    }
 }

@@ -41,7 +41,9 @@ extension Keychain.VaultKeys {
         var options = options
         options.triesKeyFileAlone = true
         options.keyFileContents = nil
-        return try Keychain(at: location, options: options, failures: failures)
+        do throws(VaultError) { return try Keychain(at: location, options: options, failures: failures) } catch {
+            throw error.ofNamedKeyFile
+        }
     }
 
     /// Splits a generated key file into shares with Shamir's secret sharing. Any `threshold` shares restore the key

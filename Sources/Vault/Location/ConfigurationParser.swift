@@ -84,9 +84,7 @@ extension ConfigurationParser {
                 allowsOffline: draft.values[.offline] != nil, isInGit: draft.values[.keptIn] != nil))
         self.draft = nil
     }
-}
 
-extension ConfigurationParser {
     private mutating func set(_ word: String, to text: String) throws(VaultError) {
         guard let key = Key(rawValue: word) else {
             let known = Key.allCases.map(\.rawValue).joined(separator: ", ")

@@ -61,9 +61,7 @@ package struct VaultConfiguration: Hashable, Sendable {
                 }
             }
     }
-}
 
-extension VaultConfiguration {
     static let sizeLimit = 64 << 10
 
     /// Reads the configuration. If there is no file or no home folder, the result has no sections.
@@ -100,12 +98,12 @@ extension VaultConfiguration {
                 throw VaultError(
                     .locked,
                     "The configuration \(file.path) belongs to another user, who could run any program through it. "
-                        + "Fix it with `chown \(geteuid()) \(file.path)` (as root) after reading it.")
+                        + "Fix it with `chown \(geteuid()) \(file.path.shellWord)` (as root) after reading it.")
             case .writableByOthers:
                 throw VaultError(
                     .locked,
                     "Others can change the configuration \(file.path), and so run any program as you. "
-                        + "Fix it with `chmod go-w \(file.path)` after reading it.")
+                        + "Fix it with `chmod go-w \(file.path.shellWord)` after reading it.")
             }
         }
     }

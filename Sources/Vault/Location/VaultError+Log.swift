@@ -189,10 +189,10 @@ extension VaultError {
             let advice = number == EACCES ? " Check its owner and mode." : ""
             return "The key file \(key) cannot be read (\(SystemError.message(for: number))).\(advice)"
         case .keyExposed:
-            return "The key file \(key) is open to others. Fix it with `chmod 600 \(key)` (as its owner)."
+            return "The key file \(key) is open to others. Fix it with `chmod 600 \(key.shellWord)` (as its owner)."
         case .keyShared:
-            return "The key file \(key) belongs to root, but others can read it, or change the path to it. "
-                + "Fix it with `chmod 600 \(key)` (as root), or accept it as it is."
+            return "The key file \(key) belongs to root, but others can read it, or change the path to it. Fix it with "
+                + "`chown USER \(key.shellWord) && chmod 600 \(key.shellWord)` (as root), or accept it as it is."
         case .keyDamaged: return "\(keyWords(detail)). Restore it from its backup."
         case .keyUnsuitable:
             return "\(keyWords(detail)). Name another key file, or restore the right one from its backup."
@@ -218,7 +218,8 @@ extension VaultError {
         case .identityUnreadable:
             return "The identity file \(detail) cannot be read (\(SystemError.message(for: number)))."
         case .identityExposed:
-            return "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail)` (as its owner)."
+            return
+                "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail.shellWord)` (as its owner)."
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
             let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"

@@ -162,9 +162,7 @@ extension VaultLocation {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
     }
-}
 
-extension VaultLocation {
     /// Checks the path of a file to be written. As root, throws if another user's symbolic link is in the path.
     static func checkWritten(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         try check(path, what, isKeyFile: isKeyFile)

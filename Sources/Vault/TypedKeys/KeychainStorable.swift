@@ -42,9 +42,7 @@ extension KeychainStorable {
         if use == .writing { try store.checkChange(of: name) }
         return store
     }
-}
 
-extension KeychainStorable {
     /// Sets a value that expires. From `date` on, the value is absent, as if it had been removed. A later write without
     /// a date, or a move to another store, cancels the expiry. Observers are not notified when a value expires.
     ///

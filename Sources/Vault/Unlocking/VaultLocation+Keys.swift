@@ -21,9 +21,7 @@ extension VaultLocation {
         try KeyFile.read(
             path, secretFolders: secretFolders, acceptsShared: options.acceptsSharedKeyFile, in: fileSystem)
     }
-}
 
-extension VaultLocation {
     /// Changes this machine's trust record of a vault. Does nothing if there is no rollback memory.
     func trust(
         _ vaultID: [UInt8], in files: any FileSystem, behind flush: () throws(LogError) -> Void = {},
@@ -68,6 +66,8 @@ extension VaultLocation {
     func heldKeyFile(
         _ path: String, _ options: UnlockingOptions, in files: any FileSystem
     ) throws(VaultError) -> HeldKeyFile {
-        HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options, in: files)))
+        do throws(VaultError) {
+            return HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options, in: files)))
+        } catch { throw error.ofNamedKeyFile }
     }
 }

@@ -73,9 +73,7 @@ extension AccountManager {
     public func lastUserName() throws(AccountError) -> String? {
         try reported { try storage.preferences().lastUserName.read() }
     }
-}
 
-extension AccountManager {
     /// Logs out the account that ``state`` shows. Removes its tokens, a kept password, the profile and a password that
     /// ``migrate(from:)`` found, and compacts the vault. <doc:KeepingAPersonLoggedIn> explains where copies may remain.
     ///

@@ -99,9 +99,7 @@ extension AccountManager {
             registrar.withMutation(of: self, keyPath: \.state) {}
         }
     }
-}
 
-extension AccountManager {
     /// Returns a task that notifies observers when a login expires, since the expiry changes no store.
     private func timer(for view: View) -> Task<Void, Never>? {
         guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
@@ -174,9 +172,7 @@ extension AccountManager {
             return self.core.withLock { $0.reliableView != nil }
         }
     }
-}
 
-extension AccountManager {
     /// Returns the view in memory. The stores are read at the first call, and whenever the last read failed.
     func reliableView() -> View { core.withLock { $0.reliableView } ?? load() }
 

@@ -64,9 +64,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     }
 
     deinit { core.end() }
-}
 
-extension AccountManager {
     /// The result of reading the stores. The state is computed from it.
     enum View: Sendable, Equatable {
         case session(Session, Profile?)

@@ -62,9 +62,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         let lock = try await vault.acquireLock(id)
         return try await body(lock)
     }
-}
 
-extension AccountStorage {
     func upToDateFields(of id: String) throws -> [String: StoredValue] {
         try finishPendingWork(for: id)
         return try fields(of: id)

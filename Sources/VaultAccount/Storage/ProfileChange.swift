@@ -78,15 +78,11 @@ extension AccountProfile {
         change.baseline = baseline
         return change
     }
-}
 
-extension AccountProfile {
     static func secret(_ change: ProfileChange) -> ProfileChange { change.filter(secretFields.contains) }
 
     static func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !secretFields.contains($0) } }
-}
 
-extension AccountProfile {
     /// Throws `invalid` for fields that would be stored unencrypted although their names suggest secrets.
     static func checkNames(_ names: some Sequence<String>) throws {
         for name in names where name.isNameOfSecret && !secretFields.contains(name) && !plainFields.contains(name) {

@@ -15,9 +15,7 @@ struct Invocation: Equatable, Sendable {
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
     func value(of name: OptionName) -> String? { options[name]?.first }
-}
 
-extension Invocation {
     /// How long to wait for other processes; nil if there is no `--timeout`, which `vault unlock` uses differently.
     var lockTimeout: Duration? {
         get throws(UsageError) {

@@ -14,7 +14,7 @@ struct CommandError: Error, Equatable, Encodable {
 }
 
 extension CommandError {
-    init(_ error: any Error, advising advised: AdvisedCommand = AdvisedCommand()) {
+    init(_ error: any Error, advising advised: AdvisedCommand) {
         switch error {
         case let error as CommandError: self = error
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
@@ -68,7 +68,7 @@ extension CommandError {
     }
 
     /// - Parameter advised: the command line options for the commands that the message recommends.
-    init(_ error: VaultError, advising advised: AdvisedCommand = AdvisedCommand()) {
+    init(_ error: VaultError, advising advised: AdvisedCommand) {
         let row = CommandError.row(of: error.code, advising: advised)
         let hints = error.causes.isEmpty ? [row.hint ?? ""] : error.causes.map { CommandError.hint($0, advised) }
         let sentences = [error.message] + hints.filter { !$0.isEmpty }
@@ -130,7 +130,7 @@ extension CommandError {
         }
         if tried.isEmpty {
             sentences.append(
-                "Accept the vault as it is only if there is no other explanation: use \(option.spelling) once, with "
+                "Accept the vault as it is only if there is no other explanation: add \(option.spelling) once, to "
                     + "this or another command.")
         } else {
             sentences.append(
@@ -164,7 +164,7 @@ extension CommandError {
     }
 
     private static func accepting(_ option: OptionName) -> String {
-        "To accept the vault, use \(option.spelling) once, with this or another command."
+        "To accept the vault, add \(option.spelling) once, to this or another command."
     }
 
     private static func newVault(_ advised: AdvisedCommand) -> String {
@@ -191,7 +191,7 @@ extension CommandError {
             "Copy its intact parts to a new vault with `\(advised.line("salvage OUT", of: path))`. Store the values "
                 + "that you still need from there, then delete the file."
         case .unusableCopy(.damaged):
-            "If that file is still being copied, wait until it is complete, and merge again. Otherwise copy it again."
+            "If that file is still being copied, wait until it is complete, and merge again. Otherwise copy it again, or salvage it."
         case .unusableCopy: ""
         case .homeUnset: "Or use --vault and --key-file."
         case .oneFileForVaultAndKey: "Use --vault and --key-file."
@@ -207,7 +207,7 @@ extension CommandError {
         case .commandUntrusted: "Name it with --key-command."
         case .identityMissing: "To name the identity file, use --identity."
         case .fingerprintUnknown: "Pass it with --vault-fingerprint."
-        case .lastMember: "To remove it nevertheless, use \(OptionName.force.spelling)."
+        case .lastMember: "To remove the member nevertheless, use \(OptionName.force.spelling)."
         case .olderDrop: "To store it anyway, use \(OptionName.acceptOlder.spelling)."
         case .policySet(let entry, isExpired: false): advised.liftingPolicy(of: entry)
         case .policySet(let entry, isExpired: true):

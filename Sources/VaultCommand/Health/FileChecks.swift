@@ -28,7 +28,7 @@ struct FileChecks {
         guard status.st_mode & 0o022 == 0 else {
             return .warning(
                 "vault", "Others can change \(described).",
-                fix: "Fix it with `chmod go-w \(AdvisedCommand.word(location.vault))`.")
+                fix: "Fix it with `chmod go-w \(AdvisedCommand.path(location.vault))`.")
         }
         guard status.st_uid == geteuid() else {
             return .warning(
@@ -36,10 +36,10 @@ struct FileChecks {
                 fix: geteuid() == 0
                     ? "Run this as that user, or with root's own HOME." : "Fix it with `chown`, as root.")
         }
-        guard access(location.vault, W_OK) == 0 || errno == EROFS else {
+        guard access(location.vault, R_OK) != 0 || access(location.vault, W_OK) == 0 || errno == EROFS else {
             return .warning(
                 "vault", "You cannot write to \(described), so it can only be read.",
-                fix: "To write, fix it with `chmod u+w \(AdvisedCommand.word(location.vault))`.")
+                fix: "To write, fix it with `chmod u+w \(AdvisedCommand.path(location.vault))`.")
         }
         return .ok("vault", described)
     }
@@ -47,7 +47,7 @@ struct FileChecks {
     private var key: HealthCheck {
         if let command = location.keyCommand { return .ok("key", "the output of \(command.quoted)") }
         let described = "\(location.keyFile) (\(rules.key))"
-        guard Self.status(location.keyFile) != nil else {
+        guard Self.status(location.keyFile) != nil || errno == EACCES else {
             if let identity = location.identityFile { return .ok("key", "the age identities in \(identity)") }
             return .warning(
                 "key", "No key file exists at \(described).", fix: "See `vault help locations` for other locations.")

@@ -9,7 +9,7 @@ enum PassphrasePrompt {
         guard let terminal = try? PromptTerminal.open() else { return nil }
         if terminal.hasWaited, isAnswered() { return nil }
         do { return try ValueInput.readLine(prompt, terminal) } catch {
-            let error = CommandError(error)
+            let error = CommandError(error, advising: AdvisedCommand())
             if error == PromptTerminal.isInBackground { return nil }
             guard error.exit == .refused else { throw VaultError(.unavailable, error.message) }
             throw VaultError(.locked, "Cancelled; the vault stays locked.")

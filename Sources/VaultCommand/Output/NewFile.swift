@@ -28,7 +28,9 @@ enum NewFile {
 
     /// Throws if this process runs as root and a path contains another user's symbolic link.
     static func checkLinks(in path: String) throws(CommandError) {
-        do throws(VaultError) { try WrittenPath.checkLinks(in: path) } catch { throw CommandError(error) }
+        do throws(VaultError) { try WrittenPath.checkLinks(in: path) } catch {
+            throw CommandError(error, advising: AdvisedCommand())
+        }
     }
 
     /// Throws if root would create another program's file in another user's home, or become the owner of the file.
@@ -36,7 +38,7 @@ enum NewFile {
     /// - Parameter isReplaced: whether the other program replaces the file, so that its owner changes.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
         do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
-            throw CommandError(error)
+            throw CommandError(error, advising: AdvisedCommand())
         }
     }
 
@@ -58,9 +60,7 @@ enum NewFile {
             throw .system("\(path) could not be written", error.number)
         }
     }
-}
 
-extension NewFile {
     /// Throws if git, run by root, would write another user's configuration. git follows symbolic links, and root would
     /// become the owner of the new file.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {

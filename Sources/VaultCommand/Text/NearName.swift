@@ -1,5 +1,3 @@
-import Formats
-
 enum NearName {
     /// Returns the candidate that differs from `typed` by the fewest typing mistakes, or nil if none is similar. A
     /// mistake is an extra, missing, wrong or swapped letter. Case is ignored.
@@ -43,15 +41,7 @@ enum NearName {
     }
 }
 
-// Words of a command line: recognizing options, and quoting words so that a shell reads them back unchanged.
-
 extension String {
     /// Whether the word looks like an option. By convention, a single dash is an argument, which means standard input.
     var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
-
-    /// The word for a command line, quoted only if a shell would change it.
-    var shellWord: String {
-        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
-        return isEmpty || !utf8.allSatisfy(plain.utf8.contains) ? ShellQuoting.quoted(self) : self
-    }
 }

@@ -42,9 +42,7 @@ struct ConnectionParameters: Sendable {
         let pointers = copies.map { UnsafePointer($0) } + [last, nil]
         return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
     }
-}
 
-extension ConnectionParameters {
     /// Splits a comma-separated value that has one item per host.
     static func list(_ text: String?) -> [String] {
         text?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
@@ -68,9 +66,7 @@ extension ConnectionParameters {
         guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
         return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
     }
-}
 
-extension ConnectionParameters {
     /// An invalid value of `target_session_attrs`. If it is set, libpq collects all parameters but does not connect.
     private static let noServer = "none-is-asked"
 

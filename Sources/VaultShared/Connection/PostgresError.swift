@@ -64,9 +64,7 @@ struct PostgresError: Error {
     static func malformed(_ what: String) -> PostgresError {
         PostgresError(.malformed, "the server's answer lacks \(what)")
     }
-}
 
-extension PostgresError {
     var state: String? { if case .refused(let state) = reason { state } else { nil } }
 
     /// Whether a retry on another connection, perhaps to another host, may succeed.

@@ -27,15 +27,11 @@ struct Statement {
             if case .bytes(let bytes) = parameter { size + bytes.count } else { size + 16 }
         }
     }
-}
 
-extension Statement {
     static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED")
     static let commit = Statement("COMMIT")
     static let rollback = Statement("ROLLBACK")
-}
 
-extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
     /// Passes the parameters to `body` in the form that libpq requires. The pointer for an SQL null is nil.

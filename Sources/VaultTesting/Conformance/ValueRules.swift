@@ -51,9 +51,7 @@ extension StoreRule {
             _ = try store.put("key", nil)
         }
     }
-}
 
-extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in

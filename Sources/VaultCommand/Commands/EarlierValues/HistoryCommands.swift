@@ -31,7 +31,7 @@ enum HistoryCommand: Command {
         let versions = try keychain.history.versions(of: name)
         guard !versions.isEmpty else {
             guard try keychain.exists(name) else { throw keychain.absent(name) }
-            throw CommandError(VaultError(.absent, "\"\(name)\" has no earlier value in its history."))
+            throw VaultError(.absent, "\"\(name)\" has no earlier value in its history.")
         }
         let json: JSONObject = [
             "name": name,
@@ -90,7 +90,7 @@ enum RestoreCommand: Command {
                 case 1: "has only version 1 in its history"
                 default: "has versions 1 to \(versions.count) in its history"
                 }
-            throw CommandError(VaultError(.absent, "\"\(invocation.name)\" \(kept)."))
+            throw VaultError(.absent, "\"\(invocation.name)\" \(kept).")
         }
         try keychain.history.restore(invocation.name, version)
         invocation.reportPolicies(of: [invocation.name], in: keychain)
@@ -104,7 +104,7 @@ enum UndoCommand: Command {
         details: """
             Each name that the newest change set or removed gets back its previous value, attributes and expiry, or is \
             removed if it did not exist before. A change of several names is undone as a whole or not at all. A second \
-            `vault undo` redoes the change. A merge cannot be undone.
+            `vault undo` redoes the change. A merge or a salvage cannot be undone.
             """,
         examples: [.init("vault undo", "undo a mistaken `vault set` or `vault rm`")],
         exitCodes: [.init(.notFound, "there is nothing to undo, or a previous value is not kept")])
@@ -112,7 +112,7 @@ enum UndoCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         let names = try keychain.history.undo()
-        guard !names.isEmpty else { throw CommandError(VaultError(.absent, "There is no change to undo.")) }
+        guard !names.isEmpty else { throw VaultError(.absent, "There is no change to undo.") }
         let exit = try invocation.finish(keychain, json: ["names": names])
         if !invocation.wantsJSON {
             StandardError.write("Undone: \(names.map(\.forTerminal).joined(separator: ", "))\n")

@@ -71,7 +71,7 @@ enum CollectCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let drops = try invocation.arguments.map { path in try open(path, in: keychain) }
+        let drops = try invocation.arguments.map { try open($0, in: keychain, AdvisedCommand(invocation)) }
         let acceptsOlder = invocation.has(.acceptOlder)
         if !acceptsOlder { try keychain.dropBox.checkAges(of: drops) }
         if !invocation.has(.force) {
@@ -86,10 +86,12 @@ enum CollectCommand: Command {
     }
 
     /// Opens one drop. Errors name the drop's file, because the command may open several files.
-    private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.DropBox.Drop {
+    private static func open(_ path: String, in keychain: Keychain, _ advised: AdvisedCommand) throws
+        -> Keychain.DropBox.Drop
+    {
         let file = try ValueInput.readFile(at: path, upTo: 20 << 20)
         do { return try keychain.dropBox.open(file.unsafeArray()) } catch {
-            var error = CommandError(error)
+            var error = CommandError(error, advising: advised)
             error.message = "\(StandardOutput.shown(path)): \(error.message)"
             throw error
         }

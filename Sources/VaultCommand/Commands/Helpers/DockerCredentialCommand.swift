@@ -41,7 +41,7 @@ enum DockerCredentialCommand: Command {
         } catch let error as FormatError {
             try StandardOutput.write("Malformed request from docker: \(error.problem).\n")
         } catch {
-            try StandardOutput.write(CommandError(error).message + "\n")
+            try StandardOutput.write(CommandError(error, advising: AdvisedCommand(invocation)).message + "\n")
         }
         return .other
     }

@@ -32,6 +32,7 @@ enum KeyAddCommand: Command {
             .init(name: .recipient, value: "AGE1...", help: "The age public key of a person or device."),
             .init(name: .command, value: "COMMAND", help: "A shell command whose output is the key."),
             .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
+            .detached,
         ],
         details: """
             Existing keys are kept. A vault has up to 16 keys, and up to three of them may be passphrases.
@@ -115,7 +116,7 @@ enum KeyCheckCommand: Command {
         let found = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
         guard let key = try keychain.vaultKeys.all().first(where: \.isInUse) else { return .other }
         return try invocation.finish(json: key.report) {
-            "The file opens the vault as key \(key.number): \(key.line)\n"
+            "Key \(key.number) opens the vault: \(key.line)\n"
                 + "The vault is intact: \(Quantity.entries(found.entries)) checked.\n"
         }
     }

@@ -16,7 +16,8 @@ enum KeyReplaceCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(of: .key)
         let keychain = try invocation.openVault()
-        let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name], invocation)
+        let advice = try keychain.adviceForReplacedKey(
+            [number ?? keychain.numberInUse ?? 0: invocation.name], invocation)
         let advised = AdvisedCommand(invocation)
         let isGenerated = try keychain.vaultKeys.replaceKeyFile(number.map(keychain.key), by: invocation.name)
         if isGenerated { Notes.reportKeyFile(invocation.name) }
@@ -115,6 +116,9 @@ struct KeyChoices {
         let numbers = Array(dropped) + replaced.keys + kept
         guard Set(numbers).count == numbers.count else { throw UsageError.oneChoiceOfKey }
         for number in numbers.sorted() { _ = try keychain.key(number) }
+        if let number = try keychain.numberInUse, files[number] != nil {
+            throw CommandError.invalid("Key \(number) opened the vault, so its file is not needed again. Omit it.")
+        }
     }
 
     func keys(_ numbers: some Sequence<Int>, of keychain: Keychain) throws -> Set<Keychain.VaultKeys.Key> {
@@ -137,12 +141,12 @@ struct KeyChoices {
 }
 
 extension Keychain {
-    fileprivate var numberInUse: Int { get throws { try vaultKeys.all().first(where: \.isInUse)?.number ?? 0 } }
+    fileprivate var numberInUse: Int? { get throws { try vaultKeys.all().first(where: \.isInUse)?.number } }
 
     /// Returns advice on opening the vault in future, or an empty text if the key in use has not been replaced. The old
     /// key file is not deleted, since backups of the vault may need it.
     func adviceForReplacedKey(_ replaced: [Int: String], _ invocation: Invocation) throws -> String {
-        guard let path = try replaced[numberInUse] else { return "" }
+        guard let number = try numberInUse, let path = replaced[number] else { return "" }
         return "From now on, open the vault with \(AdvisedCommand(invocation).keyFileSetting(path)).\n"
     }
 

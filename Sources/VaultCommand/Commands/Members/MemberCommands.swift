@@ -139,12 +139,12 @@ enum MemberRemoveCommand: Command {
             guard let advice else {
                 let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
                 let shown = shared.isEmpty ? "" : ", and may also have these keys: \(shared)"
-                let choice =
-                    shared.isEmpty ? "" : " Replace each key (--replace NUMBER=PATH) or drop it (--drop NUMBER)."
+                let options = member.sharedKeys.map { " --replace \($0.number)=PATH" }.joined()
+                let choice = shared.isEmpty ? "" : " You can also drop a key (--drop NUMBER)."
                 return "\(removed)\n" + keys.openers + "\(name) may still have the data key\(shown).\n"
                     + "The data key was not rotated. Before the next secret is stored, "
                     + (member.leavesThisMachineOut ? "another member must run " : "run ")
-                    + "`\(AdvisedCommand(invocation).line("key rotate"))`.\(choice)\n"
+                    + "`\(AdvisedCommand(invocation).line("key rotate\(options)"))`.\(choice)\n"
             }
             return "\(removed) Everything is now sealed under a new data key.\n" + keys.openers + advice
         }

@@ -1,4 +1,4 @@
-import Formats
+import LinuxSystem
 import Vault
 
 enum EnvCommand: Command {

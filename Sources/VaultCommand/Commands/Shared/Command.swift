@@ -61,8 +61,7 @@ extension Keychain {
     func key(_ number: Int) throws -> VaultKeys.Key {
         let keys = try vaultKeys.all()
         if let key = keys.first(where: { $0.number == number }) { return key }
-        throw CommandError(
-            VaultError(.absent, "No key \(number). The vault has these keys:\n\(keys.lines.dropLast())"))
+        throw VaultError(.absent, "No key \(number). The vault has these keys:\n\(keys.lines.dropLast())")
     }
 
     /// Returns the error for a missing name, with the most similar name as a suggestion.

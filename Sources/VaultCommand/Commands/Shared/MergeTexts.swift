@@ -100,9 +100,10 @@ extension CommandError {
                     "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the old "
                     + "key OLD opens. Run the command that names the other copy:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
-                        advised.withKeyFile("OLD").line("key add --file NEW", of: $0)
+                        // This machine must not take the copy for the vault itself, whose removed keys would return.
+                        advised.withKeyFile("OLD").line(
+                            "key add \($0 == nil ? "" : "\(OptionName.detached.spelling) ")--file NEW", of: $0)
                     }.joined(separator: "\n  ")
-                    + "\nIf that command refuses the copy, run it on the machine from which the copy comes."
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):

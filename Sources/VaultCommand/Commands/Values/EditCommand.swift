@@ -56,7 +56,9 @@ enum EditCommand: Command {
         let typed: SecretBytes
         do { typed = try ValueInput.readFile(at: scratch.file) } catch {
             guard scratch.hasText else { throw error }
-            throw kept(scratch.keep(), as: entry, in: former, invocation, CommandError(error))
+            throw kept(
+                scratch.keep(), as: entry, in: former, invocation,
+                CommandError(error, advising: AdvisedCommand(invocation)))
         }
         guard let text = entry.changed(typed) else { return nil }
         guard text.count > 0 else { throw emptied }
@@ -66,7 +68,11 @@ enum EditCommand: Command {
             let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
             try entry.store(value, in: keychain)
             return (keychain, value.bytes.count)
-        } catch { throw kept(scratch.keep(size), as: entry, in: former, invocation, CommandError(error)) }
+        } catch {
+            throw kept(
+                scratch.keep(size), as: entry, in: former, invocation,
+                CommandError(error, advising: AdvisedCommand(invocation)))
+        }
     }
 
     private static let emptied = CommandError.refused(

@@ -56,7 +56,7 @@ enum GenerateCommand: Command {
         let keychain = try invocation.openVault(creatingIfAbsent: true)
         let outcome = try keychain.put(name, generated.value, replacing: invocation.has(.force))
         guard outcome != .kept else {
-            throw CommandError(VaultError(.exists, "\"\(name)\" already exists. Use --force to replace it."))
+            throw VaultError(.exists, "\"\(name)\" already exists. Use --force to replace it.")
         }
         try show(generated, storedAs: name, in: keychain, isReplaced: outcome == .replaced, invocation)
         inform("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)

@@ -70,7 +70,7 @@ enum Relocation {
             try keychain.relocate(pairs, replacing: invocation.has(.force), removing: invocation.command == .move)
         } catch {
             if error.code == .absent { throw keychain.absent(from) }
-            var refusal = CommandError(error)
+            var refusal = CommandError(error, advising: AdvisedCommand(invocation))
             if error.code == .exists { refusal.message += " Use --force to replace it." }
             throw refusal
         }

@@ -145,7 +145,10 @@ enum LogCommand: Command {
     /// stays in effect, with a warning.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
-            guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
+            guard isOn else {
+                return Notes.warn(
+                    CommandError(error, advising: AdvisedCommand(invocation)), asJSON: invocation.wantsJSON)
+            }
             try keychain.accessLog.set(on: false)
             try stayingOff { throw error }
         }

@@ -29,3 +29,11 @@ package enum ShellQuoting {
         write(quote)
     }
 }
+
+extension String {
+    /// The word for a command line, quoted only if a shell would change it.
+    package var shellWord: String {
+        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
+        return isEmpty || !utf8.allSatisfy(plain.utf8.contains) ? ShellQuoting.quoted(self) : self
+    }
+}

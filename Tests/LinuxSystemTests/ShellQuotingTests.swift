@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Formats
+@testable import LinuxSystem
 
 @Suite struct ShellQuotingTests {
     @Test(arguments: [

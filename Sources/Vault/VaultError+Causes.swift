@@ -44,11 +44,6 @@ extension VaultError {
         VaultError(code, message, systemError: systemError, causes: [.unusableCopy(code)] + causes)
     }
 
-    /// This error for a key file that the caller has named. The hint for a missing key file concerns the vault's own.
-    var ofNamedKeyFile: VaultError {
-        VaultError(code, message, systemError: systemError, causes: causes.filter { $0 != .keyFileMissing })
-    }
-
     /// Whether the error concerns a copy that was to be merged. Other copies can still be merged.
     package var isOfMergedCopy: Bool { causes.contains { if case .unusableCopy = $0 { true } else { false } } }
 

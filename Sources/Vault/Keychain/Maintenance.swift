@@ -71,8 +71,8 @@ extension Keychain.Maintenance {
         guard report.sharingNonces.isEmpty else {
             throw VaultError(
                 .damaged,
-                "The vault \(keychain.location.vault) was tampered with: different values are sealed with the same nonce, "
-                    + "so anyone who knows one of them can forge the others. They are the values of "
+                "The vault \(keychain.location.vault) was tampered with: different values are sealed with the same "
+                    + "nonce, so anyone who knows one of them can forge the others. They are the values of "
                     + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done this. "
                     + "Remove that person's key, rotate the data key, and set these values again.")
         }

@@ -41,9 +41,7 @@ extension Keychain.VaultKeys {
         var options = options
         options.triesKeyFileAlone = true
         options.keyFileContents = nil
-        do throws(VaultError) { return try Keychain(at: location, options: options, failures: failures) } catch {
-            throw error.ofNamedKeyFile
-        }
+        return try Keychain(at: location, options: options, failures: failures)
     }
 
     /// Splits a generated key file into shares with Shamir's secret sharing. Any `threshold` shares restore the key

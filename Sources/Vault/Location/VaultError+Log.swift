@@ -31,6 +31,7 @@ extension VaultError {
             case .damaged: .damagedVault(location.vault)
             case .otherName: .otherName
             case .usedUp: .usedUpVault(location.vault)
+            case .keyMissing where !location.isOwnKeyFile: nil
             default: VaultError.causes[error.code]
             }
         let copies = VaultError.copiesInstead(of: error, location)
@@ -199,8 +200,8 @@ extension VaultError {
         case .keyWrong:
             let source = location.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
-                "\(source) does not open \(vault). It is the wrong key, it was replaced or removed since, or its key slot "
-                + "is damaged. An older copy of the vault still opens with its former keys. "
+                "\(source) does not open \(vault). It is the wrong key, it was replaced or removed since, or its key "
+                + "slot is damaged. An older copy of the vault still opens with its former keys. "
                 + "Use one of the current keys."
         case .keysChanged: return "The keys of \(vault) have changed since this machine last used it. Try again."
         case .slotGone: return "That key of \(vault) no longer exists. It was removed or replaced in the meantime."
@@ -218,8 +219,8 @@ extension VaultError {
         case .identityUnreadable:
             return "The identity file \(detail) cannot be read (\(SystemError.message(for: number)))."
         case .identityExposed:
-            return
-                "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail.shellWord)` (as its owner)."
+            return "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail.shellWord)` (as its "
+                + "owner)."
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
             let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"

@@ -28,6 +28,8 @@ public struct VaultLocation: Hashable, Sendable {
     package var allowsOffline = false
     /// Whether the configuration declares that git manages the vault file, so that a checkout may replace it.
     package var isInGit = false
+    /// Whether ``keyFile`` is the vault's own key file. If not, another way to name that file would be of no help.
+    var isOwnKeyFile = true
     /// The folders in which root's key files may be readable by other users, as systemd and Docker create them.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
 

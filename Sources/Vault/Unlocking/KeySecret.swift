@@ -31,7 +31,7 @@ public struct KeySecret: ~Copyable {
             guard let keyFile else { return try .passphrase(passphrase.copy()) }
             let key = try location.readKeyFile(keyFile, options, in: files)
             return try passphrase.count == 0 ? .keyFile(key) : .passphrase(passphrase.copy(), with: key)
-        } catch { throw VaultError(error, keyFile.map(location.withKeyFile) ?? location).ofNamedKeyFile }
+        } catch { throw VaultError(error, keyFile.map(location.withKeyFile) ?? location) }
     }
 }
 

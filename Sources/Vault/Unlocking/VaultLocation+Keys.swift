@@ -60,14 +60,13 @@ extension VaultLocation {
     func withKeyFile(_ path: String) -> VaultLocation {
         var location = self
         (location.keyFile, location.keyCommand) = (path, nil)
+        location.isOwnKeyFile = false
         return location
     }
 
     func heldKeyFile(
         _ path: String, _ options: UnlockingOptions, in files: any FileSystem
     ) throws(VaultError) -> HeldKeyFile {
-        do throws(VaultError) {
-            return HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options, in: files)))
-        } catch { throw error.ofNamedKeyFile }
+        HeldKeyFile(try withKeyFile(path).translated(readKeyFile(path, options, in: files)))
     }
 }

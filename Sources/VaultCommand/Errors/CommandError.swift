@@ -191,7 +191,8 @@ extension CommandError {
             "Copy its intact parts to a new vault with `\(advised.line("salvage OUT", of: path))`. Store the values "
                 + "that you still need from there, then delete the file."
         case .unusableCopy(.damaged):
-            "If that file is still being copied, wait until it is complete, and merge again. Otherwise copy it again, or salvage it."
+            "If that file is still being copied, wait until it is complete, and merge again. Otherwise copy it again, "
+                + "or salvage it."
         case .unusableCopy: ""
         case .homeUnset: "Or use --vault and --key-file."
         case .oneFileForVaultAndKey: "Use --vault and --key-file."

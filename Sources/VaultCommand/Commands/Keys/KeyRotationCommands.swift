@@ -18,14 +18,15 @@ enum KeyReplaceCommand: Command {
         let keychain = try invocation.openVault()
         let advice = try keychain.adviceForReplacedKey(
             [number ?? keychain.numberInUse ?? 0: invocation.name], invocation)
-        let advised = AdvisedCommand(invocation)
+        var advised = AdvisedCommand(invocation)
+        if !advice.isEmpty { advised = advised.withKeyFile(AdvisedCommand.word(absolutePath(invocation.name))) }
         let isGenerated = try keychain.vaultKeys.replaceKeyFile(number.map(keychain.key), by: invocation.name)
         if isGenerated { Notes.reportKeyFile(invocation.name) }
         return try invocation.finish(json: ["key_file": invocation.name, "made_key_file": isGenerated]) {
             """
             Replaced. The old key file no longer opens this vault.
             \(advice)The data key is unchanged, and anyone who had the old key file may know it. If that matters, \
-            rotate it: `\((advice.isEmpty ? advised : advised.withKeyFile(AdvisedCommand.word(absolutePath(invocation.name)))).line("key rotate"))`
+            rotate it: `\(advised.line("key rotate"))`
 
             """
         }

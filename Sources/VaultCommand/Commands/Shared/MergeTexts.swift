@@ -97,8 +97,8 @@ extension CommandError {
             case .keyWrong:
                 // No single command can open both copies, so the advice first adds the new key to the other copy.
                 message +=
-                    "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the old "
-                    + "key OLD opens. Run the command that names the other copy:\n  "
+                    "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the "
+                    + "old key OLD opens. Run the command that names the other copy:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
                         // This machine must not take the copy for the vault itself, whose removed keys would return.
                         advised.withKeyFile("OLD").line(

@@ -56,9 +56,7 @@ enum EditCommand: Command {
         let typed: SecretBytes
         do { typed = try ValueInput.readFile(at: scratch.file) } catch {
             guard scratch.hasText else { throw error }
-            throw kept(
-                scratch.keep(), as: entry, in: former, invocation,
-                CommandError(error, advising: AdvisedCommand(invocation)))
+            throw kept(scratch.keep(), as: entry, in: former, invocation, error)
         }
         guard let text = entry.changed(typed) else { return nil }
         guard text.count > 0 else { throw emptied }
@@ -68,11 +66,7 @@ enum EditCommand: Command {
             let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
             try entry.store(value, in: keychain)
             return (keychain, value.bytes.count)
-        } catch {
-            throw kept(
-                scratch.keep(size), as: entry, in: former, invocation,
-                CommandError(error, advising: AdvisedCommand(invocation)))
-        }
+        } catch { throw kept(scratch.keep(size), as: entry, in: former, invocation, error) }
     }
 
     private static let emptied = CommandError.refused(
@@ -81,15 +75,16 @@ enum EditCommand: Command {
     /// Returns the error with the path of the edited text and the command that stores this text.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
-        _ error: CommandError
+        _ error: any Error
     ) -> CommandError {
+        let advised = AdvisedCommand(invocation)
+        var error = CommandError(error, advising: advised)
         let file = AdvisedCommand.option(OptionName.file.spelling, path)
         let type = entry.type.map { "\(OptionName.type.spelling) \($0.rawValue) " } ?? ""
         let expiry = entry.expiry(in: keychain).map { "\(OptionName.expires.spelling) \(Timestamp.text($0)) " } ?? ""
-        let line = AdvisedCommand(invocation).line("set \(type)\(expiry)\(file) \(AdvisedCommand.name(entry.name))")
+        let line = advised.line("set \(type)\(expiry)\(file) \(AdvisedCommand.name(entry.name))")
         // A usage error means that the text does not fit the value's type. Storing it would fail again.
         let hint = error.exit == .usage ? "" : " To replace the entry with it: `\(line)`."
-        var error = error
         let removal = "rm -r \(AdvisedCommand.path(path.parentFolder))"
         error.message +=
             " Your text is kept in memory only, in \(path).\(hint) Remove it when you no longer need it: `\(removal)`."

@@ -113,10 +113,9 @@ enum SetCommand: Command {
         of name: String, in keychain: Keychain?, _ invocation: Invocation
     ) throws -> String {
         let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
+        let restoring = AdvisedCommand(invocation).line("restore \(AdvisedCommand.name(name))")
         return "Replaced the value of \(name.forTerminal). "
-            + (isKept
-                ? "`\(AdvisedCommand(invocation).line("restore \(AdvisedCommand.name(name))"))` brings the previous one back."
-                : "The previous one is not kept.")
+            + (isKept ? "`\(restoring)` brings the previous one back." : "The previous one is not kept.")
     }
 
     static func report(name: String, size: Int?, _ outcome: Keychain.PutOutcome, expires: Date?) -> JSONObject {

@@ -1,4 +1,4 @@
-"""Tools/lib/stages.sh keeps the seconds of each stage from run to run."""
+"""Tools/lib/stages.sh keeps the seconds of each stage from run to run, and shows why one failed."""
 
 import subprocess
 from pathlib import Path
@@ -8,10 +8,14 @@ import pytest
 STAGES = Path(__file__).resolve().parents[2] / "Tools/lib/stages.sh"
 
 
+def closing(root: Path, *stages: str) -> str:
+    """What is printed after the last stage."""
+    script = "\n".join([f"root={root}", f"source {STAGES}", "start_stages", *stages, "echo closing", "end_stages"])
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout.split("\nclosing\n")[1]
+
+
 def summary(root: Path, *stages: str) -> list[str]:
-    script = "\n".join([f"root={root}", f"source {STAGES}", "start_stages", *stages, "end_stages"])
-    printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout
-    return printed.split("=== summary ===\n")[1].splitlines()
+    return closing(root, *stages).split("=== summary ===\n")[1].splitlines()
 
 
 def test_the_seconds_of_the_former_run_stand_beside_the_new_ones(tmp_path: Path) -> None:
@@ -28,6 +32,17 @@ def test_a_stage_that_failed_leaves_the_seconds_of_the_run_that_passed(tmp_path:
     (tmp_path / ".build/test-seconds").write_text("71 slow\n")
     for _ in range(2):
         assert "(was 71)" in summary(tmp_path, "stage slow false")[0]
+
+
+@pytest.mark.parametrize("last", [9, 400])
+@pytest.mark.parametrize("report", ["ERROR: it broke", "no known word"])
+def test_a_stage_that_failed_is_shown_by_its_reports_or_by_its_end(tmp_path: Path, report: str, last: int) -> None:
+    (tmp_path / ".build").mkdir()
+    fails = f"fails() {{ seq 1 300; echo '{report}'; seq 301 {300 + last}; return 1; }}"
+    shown = closing(tmp_path, fails, "stage sweeps fails", "stage other echo passed").split("=== summary ===")[0]
+    assert (report in shown) == (report.startswith("ERROR") or last < 20)
+    assert "280\n" not in shown and "passed" not in shown and len(shown.splitlines()) <= 62
+    assert shown.startswith("\n=== failures in .build/test-logs/sweeps.log ===\n")
 
 
 @pytest.mark.parametrize(("installs", "outcome"), [("false", "skipped"), ("true", "ok")])

@@ -161,7 +161,7 @@ def sweep(arguments: argparse.Namespace, folder: str, cluster: Cluster | None) -
             tried[result.case.kind] += 1
             if result.violation is not None:
                 violations += 1
-                print(f"{result.case}\n    {result.violation}", flush=True)
+                print(f"ERROR: {result.case}\n    {result.violation}", flush=True)
                 print(f"    Repeat it with: Tools/sweep --case {result.case}", flush=True)
             done = sum(tried.values())
             if done % 5_000 == 0:

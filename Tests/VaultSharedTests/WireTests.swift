@@ -12,8 +12,9 @@ struct WireTests {
 
     /// The socket that libpq has, and the server's.
     private struct Ends: ~Copyable {
-        let libpq: FileDescriptor
+        var libpq: FileDescriptor?
         var server: FileDescriptor?
+        let libpqNumber: Int32
         let serverNumber: Int32
 
         init() {
@@ -21,6 +22,7 @@ struct WireTests {
             socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
             libpq = FileDescriptor(owning: ends[0])
             server = FileDescriptor(owning: ends[1])
+            libpqNumber = ends[0]
             serverNumber = ends[1]
         }
     }
@@ -54,19 +56,19 @@ struct WireTests {
     @Test(arguments: [0, 1, 70_000]) func bringsWhatWasAskedForAndNoMore(_ asked: Int) throws {
         for excess in [-1, 0, 1] {
             let ends = Ends()
-            var wire = try Wire(replacing: ends.libpq.number)
+            var wire = try Wire(replacing: ends.libpqNumber)
             wire.allow(UInt64(asked))
             let count = WireTests.room + 2 * asked + excess
             if excess <= 0 {
-                #expect(try carry(count, &wire, from: ends.serverNumber, to: ends.libpq.number).0 == count)
+                #expect(try carry(count, &wire, from: ends.serverNumber, to: ends.libpqNumber).0 == count)
                 // Of the next question.
                 wire.allow(0)
                 #expect(
-                    try carry(WireTests.room, &wire, from: ends.serverNumber, to: ends.libpq.number).0 == WireTests.room
+                    try carry(WireTests.room, &wire, from: ends.serverNumber, to: ends.libpqNumber).0 == WireTests.room
                 )
             } else {
                 do {
-                    _ = try carry(count, &wire, from: ends.serverNumber, to: ends.libpq.number)
+                    _ = try carry(count, &wire, from: ends.serverNumber, to: ends.libpqNumber)
                     Issue.record("the server may send more")
                 } catch {
                     #expect((error as? PostgresError)?.reason == .malformed)
@@ -77,23 +79,23 @@ struct WireTests {
 
     @Test func givesOnePieceAtATime() throws {
         let ends = Ends()
-        var wire = try Wire(replacing: ends.libpq.number)
+        var wire = try Wire(replacing: ends.libpqNumber)
         let sent = write(200_000, to: ends.serverNumber)
         try #require(sent > 150_000)
         try wire.carryIn()
-        #expect(read(ends.libpq.number) == 64 << 10)
+        #expect(read(ends.libpqNumber) == 64 << 10)
     }
 
     @Test func sendsAllOnceTheServerTakesIt() throws {
         let ends = Ends()
-        var wire = try Wire(replacing: ends.libpq.number)
+        var wire = try Wire(replacing: ends.libpqNumber)
         var isSent = wire.isSent
         #expect(isSent)
         // More than the server's end has room for.
         var written = 0
         var received = 0
         for _ in 0..<40 {
-            written += write(50_000, to: ends.libpq.number)
+            written += write(50_000, to: ends.libpqNumber)
             wire.carryOut()
         }
         isSent = wire.isSent
@@ -110,26 +112,40 @@ struct WireTests {
 
     @Test func tellsLibpqThatTheConnectionHasEnded() throws {
         var ends = Ends()
-        var wire = try Wire(replacing: ends.libpq.number)
+        var wire = try Wire(replacing: ends.libpqNumber)
         try wire.carryIn()
-        #expect(read(ends.libpq.number) == -1 && errno == EAGAIN, "nothing has come, and nothing has ended")
+        #expect(read(ends.libpqNumber) == -1 && errno == EAGAIN, "nothing has come, and nothing has ended")
         #expect(write(3, to: ends.serverNumber) == 3)
         ends.server = nil
         try wire.carryIn()
-        #expect(read(ends.libpq.number) == 3)
+        #expect(read(ends.libpqNumber) == 3)
         try wire.carryIn()
-        #expect(read(ends.libpq.number) == 0)
+        #expect(read(ends.libpqNumber) == 0)
+    }
+
+    /// A server that is not told would wait for more, and libpq for its answer.
+    @Test func tellsTheServerThatLibpqsBytesCannotBeRead() throws {
+        var ends = Ends()
+        var wire = try Wire(replacing: ends.libpqNumber)
+        #expect(write(3, to: ends.serverNumber) == 3)
+        try wire.carryIn()
+        wire.carryOut()
+        #expect(read(ends.serverNumber) == -1 && errno == EAGAIN, "nothing has come, and nothing has ended")
+        // A socket that is closed with bytes unread fails at its other end.
+        ends.libpq = nil
+        wire.carryOut()
+        #expect(read(ends.serverNumber) == 0)
     }
 
     @Test func keepsLibpqsDescriptorOpenAndUsesItsNumber() throws {
         let ends = Ends()
         do {
-            var wire = try Wire(replacing: ends.libpq.number)
-            #expect(write(5, to: ends.libpq.number) == 5)
+            var wire = try Wire(replacing: ends.libpqNumber)
+            #expect(write(5, to: ends.libpqNumber) == 5)
             #expect(read(ends.serverNumber) == -1, "it is not carried yet")
             wire.carryOut()
             #expect(read(ends.serverNumber) == 5)
-            #expect(fcntl(ends.libpq.number, F_GETFD) == FD_CLOEXEC)
+            #expect(fcntl(ends.libpqNumber, F_GETFD) == FD_CLOEXEC)
         }
         #expect(read(ends.serverNumber) == 0, "the way has ended")
     }

@@ -66,11 +66,13 @@ closing_line() {
     sed 's/\x1b\[[0-9;]*m//g' "$1" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-120
 }
 
-# failures LOG: the lines with which compilers, Swift's tests, sanitizers and pytest report one, and what follows them.
-# Of a log that was cut, the end is what is left.
+# failures LOG: the lines with which compilers, Swift's tests, sanitizers, sweeps and pytest report one, and what follows
+# them; if there is no such line, the end of the log. Of a log that was cut, the end is what is left.
 failures() {
     printf '\n=== failures in %s ===\n' "${1#"$root/"}"
-    grep -aE -A 12 ': error: |✘|ERROR: |^FAILED |^E  ' "$1" | cut -c 1-300 | head -n 60
+    {
+        grep -aE -A 12 ': error: |✘|ERROR: |^FAILED |^E  ' "$1" || tail -n 20 "$1"
+    } | cut -c 1-300 | head -n 60
 }
 
 end_stages() {

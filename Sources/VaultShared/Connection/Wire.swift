@@ -64,19 +64,31 @@ struct Wire: ~Copyable {
     }
 
     /// Sends as many of the bytes that libpq has written as the server accepts immediately.
+    ///
+    /// If bytes cannot be passed on, the server is told that no more follow. Otherwise it would wait for the rest of a
+    /// message, and libpq for an answer.
     mutating func carryOut() {
         withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { piece in
             while true {
                 while !outgoing.isEmpty {
                     let count = outgoing.withUnsafeBytes { send(server.number, $0.baseAddress, $0.count, Wire.sending) }
+                    if count < 0, errno == EINTR { continue }
                     if count < 0, errno == EAGAIN { return }
-                    // If the connection is lost, unsent bytes are dropped. The server's last bytes can still be read.
-                    outgoing = count < 0 && errno != EINTR ? [] : outgoing.dropFirst(max(0, count))
+                    guard count >= 0 else {
+                        outgoing = []
+                        return endSending()
+                    }
+                    outgoing = outgoing.dropFirst(count)
                 }
                 let count = recv(inner.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno != EAGAIN { endSending() }
                 guard count > 0 else { return }
                 outgoing = Array(piece[..<count])[...]
             }
         }
     }
+
+    /// Tells the server that no more bytes follow. Its last bytes can still be read.
+    private func endSending() { shutdown(server.number, Int32(SHUT_WR)) }
 }

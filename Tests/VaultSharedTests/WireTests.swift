@@ -123,8 +123,8 @@ struct WireTests {
         #expect(read(ends.libpqNumber) == 0)
     }
 
-    /// A server that is not told would wait for more, and libpq for its answer.
-    @Test func tellsTheServerThatLibpqsBytesCannotBeRead() throws {
+    /// Otherwise the server would wait for more bytes, and libpq for an answer.
+    @Test func endsSendingIfLibpqsBytesCannotBeRead() throws {
         var ends = Ends()
         var wire = try Wire(replacing: ends.libpqNumber)
         #expect(write(3, to: ends.serverNumber) == 3)

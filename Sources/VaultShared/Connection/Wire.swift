@@ -65,7 +65,7 @@ struct Wire: ~Copyable {
 
     /// Sends as many of the bytes that libpq has written as the server accepts immediately.
     ///
-    /// If bytes cannot be passed on, the server is told that no more follow. Otherwise it would wait for the rest of a
+    /// If that fails, ends the sending half of the connection. Otherwise the server would wait for the rest of a
     /// message, and libpq for an answer.
     mutating func carryOut() {
         withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { piece in
@@ -89,6 +89,6 @@ struct Wire: ~Copyable {
         }
     }
 
-    /// Tells the server that no more bytes follow. Its last bytes can still be read.
+    /// Ends the sending half of the connection. The server's last bytes can still be read.
     private func endSending() { shutdown(server.number, Int32(SHUT_WR)) }
 }

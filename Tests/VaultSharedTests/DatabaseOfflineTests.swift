@@ -206,6 +206,32 @@ struct DatabaseOfflineTests {
         }
     }
 
+    /// No server answers while the merge is committed, and one does when the log is opened anew.
+    @Test func aMergeThatIsLostIsTriedAgain() throws {
+        let cluster = try Cluster()
+        let fixture = try DatabaseFixture(in: cluster)
+        try fixture.open().set("a", to: "old")
+        try fixture.openOffline().set("a", to: "offline")
+        let (isDown, isBack) = (Flag(), Flag())
+        let files = files(at: (.read, ".seen", 0)) {
+            try cluster.stop()
+            isDown.set()
+        }
+        files.watch(.status) { call in
+            guard isDown.isSet, !isBack.isSet, call.path.hasSuffix(".seen") else { return }
+            isBack.set()
+            #expect(throws: Never.self) { try cluster.start() }
+        }
+        var options = Keychain.Options()
+        options.offline = .ifUnreachable
+        options.lockTimeout = .seconds(2)
+        let keychain = try Keychain(at: fixture.location(), creatingIfAbsent: false, options: options, in: files)
+        #expect(isBack.isSet)
+        #expect(keychain.copies.offlineChanges?.changed == ["a"])
+        #expect(try fixture.storeLocation().pending() == nil)
+        #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
+    }
+
     /// A compaction puts another file in the copy's place.
     @Test func whatWasCompactedOfflineIsNoAlarmAndIsMerged() throws {
         let fixture = try DatabaseFixture()

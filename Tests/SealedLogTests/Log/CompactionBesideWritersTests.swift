@@ -162,13 +162,34 @@ struct CompactionBesideWritersTests {
         }
     }
 
-    /// What is in the vault's place is the same history, but not the file that was copied.
-    @Test func beginsAnewIfACopyReplacedTheVault() throws {
-        let state = try log.state()
-        whileItCopies { [path = fixture.path] in try replace(path, with: contents(path)) }
+    enum Replacement: CaseIterable { case copy, copyThatChangesLater, copyWithAnotherKey }
+
+    /// The vault then has the same history, but is not the file that was copied, and may have other keys.
+    @Test(arguments: Replacement.allCases) func beginsAnewIfACopyReplacedTheVault(_ replacement: Replacement) throws {
+        var state = try log.state()
+        let copy = fixture.folder.file("copy.vault")
+        try overwrite(copy, try fixture.bytes)
+        if replacement == .copyWithAnotherKey {
+            let log = try openApart(copy, options: fixture.options(), readKey: fixture.key)
+            _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
+                try table.add(passphrase("another"), limits: .low, label: "another")
+            }
+        }
+        let slots = try Header(parsing: Array(contents(copy)[..<Header.size])).slots
+        let sequence = Mutex<UInt64>(0)
+        whileItCopies { [other, fixture] in
+            try replace(fixture.path, with: contents(copy))
+            if replacement == .copyThatChangesLater { try other.set("name 7", "later") }
+            let head = try fixture.open().view.withLock { $0.head }
+            sequence.withLock { $0 = head.sequence }
+        }
         try log.compact()
-        #expect(try fixture.header.sequence > 1)
+        if replacement == .copyThatChangesLater { state["name 7"] = Array("later".utf8) }
+        let header = try fixture.header
+        #expect(header.slots == slots)
+        #expect(header.sequence == sequence.withLock { $0 } + 2, "only one notice is in front of the header")
         for reader in [log, other, try fixture.open(remembering: true)] { #expect(try reader.state() == state) }
+        #expect(try fixture.open().verify().entries == state.count)
         #expect(!FileManager.default.fileExists(atPath: unpublishedPath(for: fixture.path)))
     }
 

@@ -205,6 +205,29 @@ struct FailedFlushTests {
         #expect(try other.entry(.sample("ghost1")) == nil)
     }
 
+    /// A thread reads through the same handle while the record is flushed, and so follows it. Once the record is taken
+    /// back, the handle cannot read the log again.
+    @Test func ofARecordThatAThreadHasSeenAndCannotForgetIsAnUnknownOutcome() throws {
+        let log = try fixture.open(in: files, waiting: .milliseconds(20))
+        // Before its first record, a handle flushes the newest one that it finds.
+        try log.set("a", "old")
+        let flushes = Mutex(0)
+        files.watch(.synchronizeData) { [files] _ in
+            let flush = flushes.withLock { flushes in
+                flushes += 1
+                return flushes
+            }
+            if flush == 1 { #expect(throws: LogError.self) { try log.text("a") } }
+            if flush == 2 { files.fail([.read], times: 1_000, with: .error(EIO)) }
+        }
+        files.fail([.synchronizeData], with: .error(EIO))
+        #expect(try LogError.code { try log.set("a", "new") } == .outcomeUnknown)
+        files.heal()
+        #expect(try log.text("a") == "old")
+        try log.set("b", "more")
+        #expect(try fixture.open().verify().entries == 2)
+    }
+
     /// Linux takes the pages for clean after a flush that failed, so the next one says nothing of them.
     @Test(arguments: 0..<8) func ofAKilledWritersRecordIsAnUnknownOutcomeAndEndsAllWriting(_ seed: Int) throws {
         let fixture = try LogFixture()

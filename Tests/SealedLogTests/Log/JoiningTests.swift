@@ -103,6 +103,7 @@ struct JoiningTests {
             table.history = KeptHistory(versions: 3, days: 7)
         }
         let header = try fixture.header
+        #expect(header.history == KeptHistory(versions: 3, days: 7))
         try overwrite(copy, try fixture.bytes)
         // It has gone on apart, and another copy has what nobody remembers.
         let other = fixture.folder.file("third.vault")

@@ -11,11 +11,11 @@ package struct AgeError: Error, Hashable, Sendable {
 
         /// A recipient, identity, stanza or file is malformed, or its kind is not supported.
         package static let malformed = Code(kind: .malformed)
-        /// None of the identities opens the file.
+        /// None of the identities can open the file.
         package static let noMatch = Code(kind: .noMatch)
         /// The header or the payload failed authentication, because the file was changed or truncated.
         package static let damaged = Code(kind: .damaged)
-        /// A plugin is missing, has failed, or has reported an error, which the detail quotes.
+        /// A plugin is missing, has failed, or has reported an error. The detail quotes a reported error.
         package static let plugin = Code(kind: .plugin)
         /// Guarded memory cannot be allocated.
         package static let outOfMemory = Code(kind: .outOfMemory)
@@ -39,7 +39,7 @@ extension AgeError {
     init(_ error: SealingError) {
         switch error.code {
         case .outOfMemory: self.init(.outOfMemory, "there is no guarded memory left")
-        case .forged: self.init(.damaged, "a sealed part does not open")
+        case .forged: self.init(.damaged, "an encrypted part cannot be decrypted")
         default: self.init(.malformed, "a length out of bounds")
         }
     }

@@ -5,7 +5,7 @@ package import Sealing
 package enum AgeFile {
     /// Returns the encrypted file in its binary form. Any one of the recipients can open it.
     ///
-    /// - Throws: `malformed` if there is no recipient or a recipient is invalid; `plugin`, `outOfMemory`.
+    /// - Throws: `malformed` if there is no recipient or a recipient is invalid; otherwise `plugin` or `outOfMemory`.
     package static func seal(
         _ plaintext: borrowing SecretBytes, to recipients: [Recipient], asking prompter: any PluginPrompter
     ) throws(AgeError) -> [UInt8] {
@@ -13,16 +13,16 @@ package enum AgeFile {
         let fileKey = try FileKey.generate()
         var stanzas: [Stanza] = []
         for recipient in recipients { stanzas += try Wrapping.wrap(fileKey, to: recipient, asking: prompter) }
-        // A plugin may return passphrase stanzas. If the file had other recipients too, a passphrase would no longer
-        // authenticate the file's author.
+        // A plugin may return a passphrase stanza. If the file had other recipients too, opening it with the passphrase
+        // would no longer prove that its author knew the passphrase.
         try checkPassphrases(stanzas)
         return try AgeHeader(stanzas, fileKey).bytes + AgePayload.seal(plaintext, fileKey)
     }
 
     /// Returns the plaintext of a file in its binary or armored form.
     ///
-    /// - Throws: `noMatch` if no identity opens `file`; `damaged` if `file` was changed or truncated; `malformed`,
-    ///   `plugin`, `outOfMemory`.
+    /// - Throws: `noMatch` if no identity can open `file`; `damaged` if `file` was changed or truncated; otherwise
+    ///   `malformed`, `plugin` or `outOfMemory`.
     package static func open(
         _ file: [UInt8], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
     ) throws(AgeError) -> SecretBytes {

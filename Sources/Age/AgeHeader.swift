@@ -20,7 +20,7 @@ struct AgeHeader {
 
     var size: Int { covered.count + AgeHeader.codeLineSize }
 
-    /// Creates a header and its MAC. Throws `malformed` if the header would be too large, and `outOfMemory`.
+    /// Creates a header and its MAC. Throws `outOfMemory`, or `malformed` if the header would be too large.
     init(_ stanzas: [Stanza], _ fileKey: borrowing SecretBytes) throws(AgeError) {
         covered = AgeHeader.version + stanzas.flatMap(\.text) + AgeHeader.endMark
         self.stanzas = stanzas

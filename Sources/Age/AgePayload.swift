@@ -1,9 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// The encrypted part of an age file. It consists of a nonce and the plaintext in chunks of 64 KiB, each sealed under a
-/// key derived from the file key and that nonce. A chunk's nonce consists of its number and a flag for the last chunk.
-/// Thus a chunk does not open if it was moved, an earlier chunk was removed, or all later chunks were cut off.
+/// The encrypted part of an age file: a nonce, followed by the plaintext in chunks of 64 KiB. Each chunk is sealed
+/// under a key derived from the file key and that nonce. A chunk's own nonce consists of its number and a flag for the
+/// last chunk. So decryption fails if any chunk was moved or removed, even the last one.
 enum AgePayload {
     static let nonceSize = 16
     private static let info = Array("payload".utf8)
@@ -39,7 +39,7 @@ enum AgePayload {
         return payload
     }
 
-    /// Returns the plaintext. Throws `damaged` if the payload was changed or truncated, and `outOfMemory`.
+    /// Returns the plaintext. Throws `outOfMemory`, or `damaged` if the payload was changed or truncated.
     static func open(_ payload: ArraySlice<UInt8>, _ fileKey: borrowing SecretBytes) throws(AgeError) -> SecretBytes {
         guard payload.count >= nonceSize + ChaChaBox.tagSize else { throw truncated }
         let key = try key(nonce: Array(payload.prefix(nonceSize)), fileKey)

@@ -1,14 +1,14 @@
 import Sealing
 
-/// Bech32 (BIP 173) as age uses it for keys. A text consists of a readable prefix, a `1`, the data and a checksum. The
-/// limit of 90 characters in BIP 173 does not apply. Upper and lower case are both accepted, but not mixed in one text.
+/// Bech32 (BIP 173) as age uses it for keys. A Bech32 string consists of a readable prefix, a `1`, the data and a
+/// checksum. The limit of 90 characters in BIP 173 does not apply. Either case is accepted, but not a mixture.
 ///
-/// The data may be a secret key. It is encoded and decoded in place, in a time that does not depend on its value.
+/// The data may be a secret key. It is encoded and decoded in place, in time that does not depend on its value.
 enum Bech32 {
     enum LetterCase { case lower, upper }
 
     private static let checksumSize = 6
-    /// The maximum size of a text. A post-quantum recipient has about 2,000 characters.
+    /// The maximum length of a Bech32 string. A post-quantum recipient has about 2,000 characters.
     private static let textLimit = 16_384
     private static let separator = UInt8(ascii: "1")
 
@@ -27,7 +27,8 @@ enum Bech32 {
         let start = prefix.utf8.count + 1
         let end = text.count - checksumSize
         text.copyBytes(from: Array(prefix.utf8) + [separator])
-        // The data is split into groups of five bits. The last group is padded with zeros.
+        // Each character represents five bits, so the data is split into groups of five bits. The last group is padded
+        // with zeros.
         var bits: UInt32 = 0
         var count = 0
         var position = start
@@ -55,13 +56,13 @@ enum Bech32 {
     }
 
     struct Decoded: ~Copyable {
-        /// The prefix in lower case. Do not show it, since in a mistyped text it may contain part of the secret.
+        /// The prefix in lower case. Do not show it: the prefix of a mistyped string may contain part of the secret.
         let prefix: String
         let letterCase: LetterCase
         let data: SecretBytes
     }
 
-    /// Decodes a text. Throws `malformed`, `outOfMemory`.
+    /// Decodes a Bech32 string. Throws `malformed` or `outOfMemory`.
     static func decode(_ text: UnsafeRawBufferPointer) throws(AgeError) -> Decoded {
         guard text.count <= textLimit else { throw .malformed("it is too long") }
         guard text.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -104,7 +105,7 @@ enum Bech32 {
             }
             guard isKnown else { throw .malformed("it contains an invalid character") }
             guard sum.value == 1 else { throw .malformed("its checksum does not match; it was mistyped or truncated") }
-            // Without this check, several texts would decode to the same data.
+            // Without this check of the padding bits, several strings would decode to the same data.
             guard count < 5, bits & (1 << UInt32(count) - 1) == 0 else {
                 throw .malformed("its padding bits are invalid")
             }
@@ -114,7 +115,7 @@ enum Bech32 {
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-    /// Returns the character of a 5-bit group. Reads the whole alphabet, since a lookup would leave traces in caches.
+    /// Returns the character of a 5-bit group. Reads the whole alphabet, so that caches do not reveal the group.
     private static func character(of group: UInt8) -> UInt8 {
         var found: UInt8 = 0
         for index in UInt8(0)..<32 { found |= alphabet.utf8Start[Int(index)] & mask(index == group) }
@@ -143,7 +144,7 @@ enum Bech32 {
     }
 }
 
-/// The checksum of BIP 173, a BCH code over groups of five bits. After a valid text, the checksum's value is 1.
+/// The checksum of BIP 173, a BCH code over groups of five bits. For a valid string, the final value is 1.
 private struct Checksum {
     private(set) var value: UInt32 = 1
 

@@ -48,7 +48,7 @@ extension Base64 {
     }
 }
 
-/// The textual form of an age file, which is strict PEM (RFC 7468). This project reads the form but never writes it.
+/// The textual form of an age file: strict PEM (RFC 7468). This project reads this form but never writes it.
 enum Armor {
     private static let begin = Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
     private static let end = Array("-----END AGE ENCRYPTED FILE-----".utf8)
@@ -57,8 +57,8 @@ enum Armor {
 
     static func isArmored(_ file: [UInt8]) -> Bool { trimmed(file).starts(with: begin) }
 
-    /// Returns the file's binary form. Throws `malformed` unless the text is exactly what an encoder writes, apart from
-    /// surrounding white space. Without this check, the text could be changed without being detected.
+    /// Returns the binary age file that the text encodes. Throws `malformed` unless the text is exactly what an encoder
+    /// writes, apart from surrounding white space. This strictness ensures that no change to the text goes undetected.
     static func removed(from file: [UInt8]) throws(AgeError) -> [UInt8] {
         var lines = trimmed(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }

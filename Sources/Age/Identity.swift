@@ -1,12 +1,12 @@
 import LinuxSystem
 package import Sealing
 
-/// An age identity, which unwraps file keys. It is a secret key, or a text that a plugin interprets.
+/// An age identity, which unwraps file keys. It is a secret key, or a string that a plugin interprets.
 package struct Identity: ~Copyable, Sendable {
     enum Kind: Sendable {
         /// A secret key, written `AGE-SECRET-KEY-1…`.
         case x25519
-        /// A text for the program `age-plugin-NAME`, written `AGE-PLUGIN-NAME-1…`.
+        /// A string for the program `age-plugin-NAME`, written `AGE-PLUGIN-NAME-1…`.
         case plugin(name: String)
     }
 
@@ -14,11 +14,11 @@ package struct Identity: ~Copyable, Sendable {
     private static let pluginPrefix = "age-plugin-"
 
     let kind: Kind
-    /// The 32 bytes of a secret key, or the whole text of a plugin's identity.
+    /// The 32 bytes of a secret key, or the complete string of a plugin's identity.
     let secret: SecretBytes
 
     /// Parses an identity in the form that `age-keygen` or a plugin prints. `text` must not contain white space. Throws
-    /// `malformed`, `outOfMemory`.
+    /// `malformed` or `outOfMemory`.
     package init(_ text: UnsafeRawBufferPointer) throws(AgeError) {
         if let kind = Identity.foreignKind(of: text) { throw .malformed(kind) }
         let decoded = try Bech32.decode(text)
@@ -47,7 +47,7 @@ package struct Identity: ~Copyable, Sendable {
         self.secret = secret
     }
 
-    /// Returns the reason why a text of a known kind is not a supported identity; nil if the kind is unknown.
+    /// Returns the reason why a string cannot be a supported identity; nil if it may be one.
     private static func foreignKind(of text: UnsafeRawBufferPointer) -> String? {
         if text.starts(with: "age-encryption.org/".utf8) || text.starts(with: "-----BEGIN AGE ".utf8) {
             return "it is encrypted with a passphrase, which is not supported; decrypt it with age first"
@@ -75,7 +75,7 @@ package struct Identity: ~Copyable, Sendable {
         return publicKey.map(Recipient.x25519)
     }
 
-    /// The public key that belongs to a secret key; nil for a plugin's identity.
+    /// The public key that belongs to the secret key. Do not use it for a plugin's identity, which has no such key.
     var publicKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: X25519.keySize)
         let isWritten: ()? = secret.withUnsafeBytes { secret in

@@ -1,8 +1,8 @@
 package import Sealing
 
-/// The identities in a file of the form that `age-keygen` writes, with one identity per line and with comments.
+/// The identities in a file of the kind that `age-keygen` writes: one identity per line, and optional comments.
 package struct IdentityFile: ~Copyable, Sendable {
-    /// Holds an identity as an array element, since an identity itself cannot be copied.
+    /// A class that holds an identity. Identities are not copyable, so an array cannot contain them directly.
     private final class Holder: Sendable {
         let identity: Identity
 
@@ -29,7 +29,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         pins = []
     }
 
-    /// Parses a file's bytes. Throws `malformed` with the line number, and `outOfMemory`.
+    /// Parses a file's bytes. Throws `outOfMemory`, or `malformed` with the line number.
     package init(_ file: borrowing SecretBytes) throws(AgeError) {
         var identities: [Holder] = []
         var pins: [String] = []
@@ -56,7 +56,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         self.pins = pins
     }
 
-    /// Calls `body` with each identity until `body` returns a result. Returns this result, or nil if there is none.
+    /// Calls `body` with each identity until `body` returns a result. Returns that result; nil if there is none.
     package borrowing func firstResult<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing Identity) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {

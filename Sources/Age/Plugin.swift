@@ -1,8 +1,8 @@
 import LinuxSystem
 import Sealing
 
-/// A program that wraps and unwraps file keys by the protocol of c2sp.org/age-plugin. First this process sends
-/// commands, then `done`. Then the plugin sends commands, each of which this process answers, and finally `done`.
+/// A program that wraps and unwraps file keys, following the protocol of c2sp.org/age-plugin. This process first sends
+/// commands, and then `done`. The plugin then does the same, and this process answers each of its commands.
 ///
 /// Each command and each answer is a stanza. The program is started separately for each file key.
 struct Plugin {
@@ -12,10 +12,10 @@ struct Plugin {
     let prompter: any PluginPrompter
     /// The folders in which to search for the program; nil for the folders in PATH.
     var folders: String?
-    /// The time after which the user is notified that the plugin has sent nothing.
+    /// How long the plugin may stay silent before the user is notified.
     var patience = PatientWait.usualPatience
 
-    /// Returns one or more stanzas that wrap the file key. Throws `plugin`, `malformed`, `outOfMemory`.
+    /// Returns one or more stanzas that wrap the file key. Throws `plugin`, `malformed` or `outOfMemory`.
     func wrap(_ fileKey: borrowing SecretBytes, to recipient: String) throws(AgeError) -> [Stanza] {
         guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
         guard StanzaText.areWritable([recipient]) else { throw .malformed("the recipient is invalid") }
@@ -40,7 +40,7 @@ struct Plugin {
         return stanzas
     }
 
-    /// Returns the file key; nil if the identity unwraps none of the stanzas. Throws `plugin`, `outOfMemory`.
+    /// Returns the file key; nil if the identity unwraps none of the stanzas. Throws `plugin` or `outOfMemory`.
     ///
     /// - Parameter identity: the identity's text.
     func unwrap(_ stanzas: [Stanza], with identity: borrowing SecretBytes) throws(AgeError) -> SecretBytes? {

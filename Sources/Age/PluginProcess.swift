@@ -2,10 +2,10 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// A plugin's running program. One socket is its standard input and output. Its standard error is inherited from this
-/// process.
+/// A plugin's running program. A single socket serves as its standard input and output. The program inherits standard
+/// error from this process.
 ///
-/// Unlike a pipe, a socket can be written to without SIGPIPE, which would kill this process if the plugin had exited.
+/// A socket is used because writing to a pipe would raise SIGPIPE, and kill this process, if the plugin had exited.
 struct PluginProcess: ~Copyable {
     let program: String
     private let socket: FileDescriptor
@@ -45,8 +45,8 @@ struct PluginProcess: ~Copyable {
             .plugin, "the plugin \(program) cannot be started: \(SystemError.message(for: error))", systemError: error)
     }
 
-    /// Sends or receives bytes, whichever is possible first, and returns how many bytes. Waiting for both at the same
-    /// time avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
+    /// Sends or receives bytes, whichever is possible first, and returns both counts. Waiting for both at the same time
+    /// avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
     ///
     /// - Parameters:
     ///   - bytes: the bytes to send; if empty, the method only reads.
@@ -72,7 +72,7 @@ struct PluginProcess: ~Copyable {
     /// Whether a system call that has failed with the current `errno` may be repeated.
     private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
 
-    /// Waits until the plugin exits, and returns the error that reports this premature exit.
+    /// Waits for the plugin to exit, or terminates it after two seconds. Returns an error that says how it ended.
     private mutating func ended() -> AgeError {
         shutdown(socket.number, Int32(SHUT_RDWR))
         let how =
@@ -81,6 +81,6 @@ struct PluginProcess: ~Copyable {
             case .signal(let signal): "signal \(signal)"
             case .unseen: "its exit status is unknown"
             }
-        return AgeError(.plugin, "the plugin \(program) ended before it was done (\(how))")
+        return AgeError(.plugin, "the plugin \(program) ended before it had finished (\(how))")
     }
 }

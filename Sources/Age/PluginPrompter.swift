@@ -2,8 +2,8 @@ public import Sealing
 
 /// Shows a plugin's messages to the user and returns the user's answers to its questions.
 ///
-/// The texts come from another program. Their only control characters are line feeds. A line feed could make one text
-/// look like several, so show each text on one line, in quotation marks, and name the plugin as its source.
+/// The strings come from another program. They contain no control characters except line feeds. A line feed could make
+/// one string look like several, so show each on a single line, in quotation marks, and name the plugin as its source.
 public protocol PluginPrompter: Sendable {
     /// Shows a message, such as a request to touch a security key. Returns false if the message cannot be shown.
     func message(_ text: String, from plugin: String) -> Bool
@@ -12,13 +12,13 @@ public protocol PluginPrompter: Sendable {
     /// whether the user chose `yes`; nil if no user can be asked.
     func confirm(_ text: String, yes: String, no: String?, from plugin: String) -> Bool?
 
-    /// Requests a text that may be visible while the user types it. Returns nil if the user does not answer.
+    /// Requests input that may be visible while the user types it. Returns nil if the user does not answer.
     func requestPublic(_ text: String, from plugin: String) -> String?
 
     /// Requests a secret, such as a PIN. Returns nil if the user does not answer.
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes?
 
-    /// Reports, at most once per start, that a plugin has been silent for five seconds and may be waiting for a touch.
+    /// Reports, at most once per run, that a plugin has sent nothing for five seconds and may be waiting for a touch.
     func waiting(forPlugin plugin: String)
 
     /// Reports that the command that provides a key has not responded for five seconds.

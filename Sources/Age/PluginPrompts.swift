@@ -8,15 +8,15 @@ struct PluginAnswer: ~Copyable {
 
 /// Passes a plugin's messages and questions on to a prompter.
 struct PluginPrompts {
-    /// The maximum length of a text that is shown, in bytes.
+    /// The maximum size of displayed text in bytes.
     private static let textLimit = 4_096
 
     let plugin: String
     let prompter: any PluginPrompter
 
-    /// Returns the answer to a message; nil if the message is not meant for the user. Throws `plugin`, `outOfMemory`.
+    /// Returns the answer to a message; nil if the message is not meant for the user. Throws `plugin` or `outOfMemory`.
     func answer(to message: borrowing PluginMessage) throws(AgeError) -> PluginAnswer? {
-        // The text is computed on demand, since some messages contain a file key, which must never become a String.
+        // Compute this text only when needed: some messages contain a file key, which must never become a String.
         var text: String { PluginPrompts.shown(message.body) }
         switch message.command {
         case "msg": return try answer(prompter.message(text, from: plugin) ? ["ok"] : ["fail"])
@@ -62,8 +62,8 @@ struct PluginPrompts {
 
     private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }
 
-    /// Returns the first ``textLimit`` bytes of a text. Replaces characters that could control a terminal or reorder
-    /// the surrounding text, and turns unusual spaces into ordinary ones.
+    /// Decodes the first ``textLimit`` bytes of a plugin's text. Replaces characters that could control a terminal or
+    /// reorder the surrounding text, and turns unusual spaces into ordinary ones.
     private static func shown(_ text: UnsafeRawBufferPointer) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in String(decoding: text.prefix(textLimit), as: UTF8.self).unicodeScalars {

@@ -1,7 +1,8 @@
 import LinuxSystem
 import Sealing
 
-/// A message from a plugin. It is a stanza whose kind is a command. The body may be a file key.
+/// A message from a plugin. It is a stanza whose first argument is a command. The body is guarded, because it may be a
+/// file key.
 struct PluginMessage: ~Copyable {
     let arguments: [String]
     let body: SecretBytes
@@ -9,13 +10,13 @@ struct PluginMessage: ~Copyable {
     var command: String { arguments.first ?? "" }
 }
 
-/// A conversation with a running plugin. It passes the plugin's questions for the user to the prompter.
+/// A conversation with a running plugin. If the plugin has questions for the user, the prompter asks them.
 struct PluginSession: ~Copyable {
-    /// The maximum size of a message's text in bytes.
+    /// The maximum size in bytes of a message from the plugin.
     private static let sizeLimit = 64 << 10
     private static let countLimit = 1_000
 
-    /// The first error that the plugin reported. The plugin may still succeed, and sends `done` in any case.
+    /// The first error that the plugin reported. The plugin may still succeed, and sends `done` either way.
     private(set) var failure: AgeError?
 
     private var process: PluginProcess
@@ -26,7 +27,7 @@ struct PluginSession: ~Copyable {
     private var receivedCount = 0
     private var messageCount = 0
 
-    /// Starts the plugin. Throws `plugin`, `outOfMemory`.
+    /// Starts the plugin. Throws `plugin` or `outOfMemory`.
     init(_ plugin: Plugin, stateMachine: String) throws(AgeError) {
         let received = try translated(SecretBytes(zeros: PluginSession.sizeLimit))
         process = try PluginProcess(plugin.name, in: plugin.folders, stateMachine: stateMachine)
@@ -62,7 +63,7 @@ struct PluginSession: ~Copyable {
             argument.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(rebasing: text[start.count...]).copyMemory(from: $0)
             }
-            // The first line feed ends the line of arguments, and the second one stands for an empty body.
+            // The first line feed ends the stanza's line of arguments. The second one represents an empty body.
             for index in text.indices.suffix(2) { text[index] = UInt8(ascii: "\n") }
         }
         try send(text)
@@ -86,7 +87,8 @@ struct PluginSession: ~Copyable {
         return sent
     }
 
-    /// Returns the next message that the caller must answer; nil if the plugin is done. Throws `plugin`, `outOfMemory`.
+    /// Returns the plugin's next message that needs an answer; nil if the plugin is done. Throws `plugin` or
+    /// `outOfMemory`.
     mutating func next() throws(AgeError) -> PluginMessage? {
         while true {
             messageCount += 1

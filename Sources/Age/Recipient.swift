@@ -1,17 +1,17 @@
 import LinuxSystem
 import Sealing
 
-/// An age recipient, for which file keys are wrapped. It is a public key, or a text that a plugin interprets.
+/// An age recipient, for which file keys are wrapped. It is a public key, or a string that a plugin interprets.
 package enum Recipient: Hashable, Sendable {
     /// A public key of 32 bytes, written `age1…`.
     case x25519([UInt8])
-    /// The whole text, written `age1NAME1…`, for the program `age-plugin-NAME`.
+    /// The complete string, written `age1NAME1…`, for the program `age-plugin-NAME`.
     case plugin(name: String, text: String)
 
     private static let prefix = "age"
     private static let pluginPrefix = "age1"
 
-    /// Parses a recipient as printed by `age-keygen` or a plugin. Throws `malformed`, `outOfMemory`. The error detail
+    /// Parses a recipient as printed by `age-keygen` or a plugin. Throws `malformed` or `outOfMemory`. The error detail
     /// never quotes the text, which may be an identity that was passed by mistake.
     package init(_ text: String) throws(AgeError) {
         let bytes = Array(text.utf8)
@@ -50,7 +50,7 @@ package enum Recipient: Hashable, Sendable {
         }
     }
 
-    /// Returns the reason why a text of a known kind is not a supported recipient; nil if the kind is unknown.
+    /// Returns the reason why a string cannot be a supported recipient; nil if it may be one.
     private static func foreignKind(of text: String) -> String? {
         if text.isEmpty { return "the recipient is empty" }
         if ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains(where: text.hasPrefix) {

@@ -3,7 +3,7 @@ import Sealing
 
 /// A file key wrapped for one recipient. It consists of a kind, further arguments, and a body.
 package struct Stanza: Hashable, Sendable {
-    /// The arguments, at least one. The first is the kind. No argument is empty or contains white space.
+    /// The stanza's arguments, at least one. The first is its kind. No argument is empty or contains white space.
     package let arguments: [String]
     package let body: [UInt8]
 
@@ -14,7 +14,7 @@ package struct Stanza: Hashable, Sendable {
         self.body = body
     }
 
-    /// Decodes the stanza with the layout `text` in `bytes`.
+    /// Decodes a stanza from `bytes`, using the layout that `text` describes.
     init(_ text: StanzaText, in bytes: UnsafeRawBufferPointer) throws(AgeError) {
         var body = [UInt8](repeating: 0, count: text.bodySize)
         try body.withMutableRawBytes { (body) throws(AgeError) in try text.decodeBody(of: bytes, into: body) }
@@ -27,7 +27,7 @@ package struct Stanza: Hashable, Sendable {
     /// The stanza's lines as they appear in a header.
     package var text: [UInt8] {
         var text = [UInt8](repeating: 0, count: StanzaText.size(arguments, bodySize: body.count))
-        // Writing cannot fail, because the size is correct and the arguments are writable.
+        // Writing cannot fail, because the buffer has the exact size and the arguments were checked.
         try? body.withRawBytes { (body) throws(SealingError) in
             try text.withMutableRawBytes { (text) throws(SealingError) in
                 try StanzaText.write(arguments, body: body, into: text)
@@ -36,7 +36,7 @@ package struct Stanza: Hashable, Sendable {
         return text
     }
 
-    /// Parses stanzas that follow each other without a gap up to the end of the text. Throws `malformed`.
+    /// Parses consecutive stanzas that together make up the whole text. Throws `malformed`.
     package static func all(in text: [UInt8]) throws(AgeError) -> [Stanza] {
         try text.withRawBytes { (bytes) throws(AgeError) in
             guard bytes.count <= AgeHeader.sizeLimit else { throw .malformed("the stanzas are too large") }

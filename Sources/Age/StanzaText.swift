@@ -1,6 +1,6 @@
 import Sealing
 
-/// The layout of a stanza's text, which may be secret. The text is a line of arguments followed by the body in base64.
+/// The layout of a stanza's text. The text, which may be secret, is a line of arguments followed by the body in base64.
 /// Each line of the body has 64 digits, except the last one, which is shorter and may be empty.
 ///
 ///     -> X25519 XEl0dJ6y3C7KZkgmgWUicg63EyXJiwBJW8PdYJ/cYBE
@@ -79,7 +79,7 @@ struct StanzaText {
 
     static func size(_ arguments: [String], bodySize: Int) -> Int {
         let lines = bodySize / lineSize + 1
-        // The text begins with the mark `->`, and a space or a line feed follows each argument.
+        // A stanza's text begins with `->` and a space. A space or a line feed follows each argument.
         return mark.count + arguments.reduce(0) { $0 + $1.utf8.count + 1 } + Base64.digits(of: bodySize) + lines
     }
 

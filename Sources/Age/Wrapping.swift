@@ -4,7 +4,7 @@ package import Sealing
 package enum Wrapping {
     /// Returns stanzas from which the recipient's identity can unwrap the file key. Only a plugin returns several.
     ///
-    /// - Throws: `malformed` if the file key's size or the recipient is invalid; `plugin`, `outOfMemory`.
+    /// - Throws: `malformed` if the file key's size or the recipient is invalid; otherwise `plugin` or `outOfMemory`.
     package static func wrap(
         _ fileKey: borrowing SecretBytes, to recipient: Recipient, asking prompter: any PluginPrompter
     ) throws(AgeError) -> [Stanza] {
@@ -16,7 +16,7 @@ package enum Wrapping {
 
     /// Returns the file key from stanzas that all wrap the same key; nil if the identity unwraps none of them.
     ///
-    /// - Throws: `malformed` if a stanza of the identity's kind is invalid; `plugin`, `outOfMemory`.
+    /// - Throws: `malformed` if a stanza of the identity's kind is invalid; otherwise `plugin` or `outOfMemory`.
     package static func unwrap(
         _ stanzas: [Stanza], with identity: borrowing Identity, asking prompter: any PluginPrompter
     ) throws(AgeError) -> SecretBytes? {
@@ -30,7 +30,7 @@ package enum Wrapping {
     /// Returns the file key from the first identity that unwraps it; nil if none does. Tries secret keys first, since
     /// they need no interaction.
     ///
-    /// - Throws: `plugin` if no identity matches and a plugin has failed; `malformed`, `outOfMemory`.
+    /// - Throws: `plugin` if no identity matches and a plugin has failed; otherwise `malformed` or `outOfMemory`.
     package static func unwrap(
         _ stanzas: [Stanza], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
     ) throws(AgeError) -> SecretBytes? {

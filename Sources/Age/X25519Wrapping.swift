@@ -12,7 +12,8 @@ enum X25519Wrapping {
     private static let nonce = [UInt8](repeating: 0, count: ChaChaBox.nonceSize)
     private static let bodySize = FileKey.size + ChaChaBox.tagSize
 
-    /// Wraps a file key. Throws `outOfMemory`; `malformed` for a public key of low order, which never arises by chance.
+    /// Wraps a file key. Throws `outOfMemory`, or `malformed` for a public key of low order. No such key occurs by
+    /// chance.
     static func wrap(_ fileKey: borrowing SecretBytes, to recipient: [UInt8]) throws(AgeError) -> Stanza {
         guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
         let ephemeral = try Identity.generate()
@@ -35,7 +36,7 @@ enum X25519Wrapping {
         return try Stanza(arguments: [kind, String(decoding: text.dropLast(), as: UTF8.self)], body: body)
     }
 
-    /// Returns the file key; nil if the stanza has another kind or recipient. Throws `malformed`, `outOfMemory`.
+    /// Returns the file key; nil if the stanza has another kind or recipient. Throws `malformed` or `outOfMemory`.
     static func unwrap(_ stanza: Stanza, with identity: borrowing Identity) throws(AgeError) -> SecretBytes? {
         guard stanza.kind == kind else { return nil }
         let share = try share(of: stanza)
@@ -55,8 +56,8 @@ enum X25519Wrapping {
         guard let share = Base64.bytes(Array(stanza.arguments[1].utf8), count: X25519.keySize) else {
             throw .malformed("the share of an X25519 stanza is not base64 of 32 bytes")
         }
-        // The body's size is checked before the body is opened. Otherwise an attacker could create a longer body that
-        // opens under several keys, and find out which of these keys is used.
+        // The size of the stanza's body is checked before the body is decrypted. Otherwise an attacker could create a
+        // longer body that can be decrypted with any of several keys, and find out which of them is in use.
         guard stanza.body.count == bodySize else {
             throw .malformed("the body of an X25519 stanza does not have \(bodySize) bytes")
         }

@@ -1,7 +1,7 @@
 import Sealing
 
-/// The AWS tools' configuration file, whose sections have lines of the form `key = value`. All bytes are preserved
-/// except for the changed lines.
+/// The configuration file of the AWS tools, whose sections contain lines of the form `key = value`. A change preserves
+/// all other lines byte for byte.
 package struct AWSProfiles: Sendable {
     private var lines: [ArraySlice<UInt8>]
 
@@ -39,14 +39,14 @@ package struct AWSProfiles: Sendable {
             lines.insert(line, at: section.lowerBound + 1)
             return
         }
-        // The last element is the text after the last newline.
+        // The last element of `lines` is the text after the file's last newline; it is empty if the file ends in one.
         if lines.last?.isEmpty == false { lines.append([]) }
         let isFirst = lines.count == 1
         lines += (isFirst ? [] : [[]])
         lines.insert(contentsOf: [Array(AWSProfiles.header(of: profile).utf8)[...], line], at: lines.count - 1)
     }
 
-    /// Removes a line that ``add(_:_:to:)`` has added. Also removes the profile if it has no other lines.
+    /// Removes a line added by ``add(_:_:to:)``. Also removes the profile if only blank lines remain in it.
     package mutating func remove(_ key: String, _ value: String, from profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
         guard let section = section(of: profile), let index = lines[section].firstIndex(of: line) else { return }

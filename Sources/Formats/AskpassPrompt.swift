@@ -1,22 +1,22 @@
 import LinuxSystem
 
-/// The prompt of a program that asks its user through the helper in `SSH_ASKPASS`, `GIT_ASKPASS` or `SUDO_ASKPASS`.
+/// A prompt for the user, which a program passes to its helper in `SSH_ASKPASS`, `GIT_ASKPASS` or `SUDO_ASKPASS`.
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
     /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt may refer to.
     case passphrase(paths: [String])
-    /// A request by git for part of a credential.
+    /// A request by git for a user name or a password.
     case git(GitPart, GitCredential)
-    /// A prompt that no secret answers, such as a yes-or-no question or a report of a wrong answer.
+    /// A prompt that no secret can answer, such as a yes-or-no question or a report of a wrong answer.
     case unanswerable
     case other
 
     package init(_ prompt: String) {
-        // Prompts of these forms never request a stored secret. If the helper answered with a secret anyway, the
-        // program would reject the answer and repeat the prompt forever.
+        // No stored secret can answer a multi-line prompt, a yes-or-no question, or a prompt that reports a bad
+        // passphrase. If the helper gave one as the answer, the program would reject it and repeat the prompt forever.
         let questions = ["yes/no", "'yes'", "y/n"]
-        // Bytes are compared, because in Swift, a letter and a combining mark after it form a different character.
+        // Compares bytes, because Swift treats a letter followed by a combining mark as one character.
         if prompt.contains(where: \.isNewline) || prompt.utf8.starts(with: "Bad passphrase".utf8)
             || questions.contains(where: { prompt.utf8.contains($0.utf8) })
         {
@@ -24,7 +24,8 @@ package enum AskpassPrompt: Sendable {
         } else if let path = prompt.between("Enter passphrase for key '", "': ") {
             self = .passphrase(paths: [path])
         } else if let path = prompt.between("Enter passphrase for ", ": ") {
-            // `ssh-add -c` appends this text. But a file name may also end with it, so both paths are returned.
+            // `ssh-add -c` appends "(will confirm each use)" to the path. But a file name may also end with that text,
+            // so both paths are returned.
             let confirmed = path.between("", " (will confirm each use)")
             self = .passphrase(paths: [path] + (confirmed.map { [$0] } ?? []))
         } else if let address = prompt.between("Username for '", "': ").flatMap(GitCredential.init(describedAs:)) {
@@ -40,8 +41,8 @@ package enum AskpassPrompt: Sendable {
 extension GitCredential {
     /// Parses `PROTOCOL://[USERNAME@]HOST[/PATH]`, the form in which git's prompts show an address.
     ///
-    /// Returns nil if the address is ambiguous. Before version 2.48, git does not escape the user name, so a name such
-    /// as `github.com/` could make an address look like another host's.
+    /// Returns nil if the address is ambiguous. Before version 2.48, git did not escape the user name, so a name such
+    /// as `github.com/` could make the address appear to belong to another host.
     fileprivate init?(describedAs address: String) {
         let parts = address.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -76,6 +77,6 @@ extension BidirectionalCollection<UInt8> {
         self[(lastIndex { !isAccepted($0) }.map(index(after:)) ?? startIndex)...]
     }
 
-    /// The text, decoded if it is percent-encoded. Only newer versions of git encode it.
+    /// These bytes as text, percent-decoded if possible. Only newer versions of git percent-encode parts of an address.
     fileprivate var shownText: String { PercentEncoding.text(self) ?? String(decoding: self, as: UTF8.self) }
 }

@@ -7,7 +7,7 @@ package enum BitwardenJSON {
             throw FormatError(line: root.line, "the export is encrypted; export it as JSON without encryption")
         }
         guard members["items"] != nil else {
-            throw FormatError(line: root.line, "it is not Bitwarden's export: the member items is missing")
+            throw FormatError(line: root.line, "it is not Bitwarden's export: \"items\" is missing")
         }
         let folders = try names(members.elements("folders") + members.elements("collections"))
         var found = ImportedItems()
@@ -59,7 +59,7 @@ package enum BitwardenJSON {
         for uri in try login.elements("uris") { if let uri = try uri.members().string("uri") { item.urls.append(uri) } }
     }
 
-    /// Adds all members of a card, an identity or an SSH key to the item, sorted by name.
+    /// Adds the JSON members of a card, an identity or an SSH key to the item, except `others`, sorted by name.
     private static func addAll(
         _ members: [String: JSONNode], secret: Set<String>, to item: inout ImportedItem, without others: Set<String>
     ) throws(FormatError) {
@@ -69,7 +69,7 @@ package enum BitwardenJSON {
     }
 
     /// Adds a user-defined field. The field's type is 0 for text, 1 for hidden text, 2 for a boolean, and 3 for a link
-    /// to another field, which has no value.
+    /// to another field. A link has no value.
     private static func addField(_ node: JSONNode, to item: inout ImportedItem) throws(FormatError) {
         let field = try node.members()
         let type = try field["type"]?.integer() ?? 0

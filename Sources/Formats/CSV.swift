@@ -3,7 +3,7 @@
 /// Lines end with CR LF or LF. The reader skips a byte order mark and blank lines.
 package enum CSV {
     package struct Record: Hashable, Sendable {
-        /// The number of the record's first line, from 1.
+        /// The number of the record's first line, counted from 1.
         package let line: Int
         package let fields: [String]
     }

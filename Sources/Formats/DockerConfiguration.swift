@@ -8,7 +8,7 @@ package enum DockerConfiguration {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let root = try JSONNode(parsing: text)
         guard let servers = try root.members()["auths"]?.members() else {
-            throw FormatError(line: root.line, "it is not docker's config.json: the member auths is missing")
+            throw FormatError(line: root.line, "it is not docker's config.json: \"auths\" is missing")
         }
         var found = ImportedItems()
         for (server, node) in servers.sorted(by: { $0.key < $1.key }) {
@@ -21,7 +21,7 @@ package enum DockerConfiguration {
         return found
     }
 
-    /// Returns a server's login; nil if the file has only the server's name, because a helper stores the password.
+    /// Returns a server's login; nil if the file contains only the server's name because a helper stores the password.
     private static func item(for server: String, _ node: JSONNode) throws(FormatError) -> ImportedItem? {
         let members = try node.members()
         var username = try members.string("username")

@@ -21,7 +21,7 @@ package struct DockerCredential: Sendable {
         }
     }
 
-    /// Parses the JSON. Missing members are empty.
+    /// Parses the JSON. Missing members are treated as empty.
     ///
     /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
     package init(parsing text: borrowing SecretBytes) throws {

@@ -2,22 +2,22 @@ import Sealing
 
 /// The text of a `.env` file, with one `NAME=VALUE` per line.
 ///
-/// Programs read such files differently. This reader applies the rules that these programs share and that do not
+/// Programs differ in how they read such files. This reader applies the rules that they share and that do not
 /// contradict a shell's rules:
 ///
 /// - Blank lines and lines that begin with `#` are ignored. `export` before a name is ignored.
 /// - A name consists of ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.
-/// - An unquoted value ends with its line, or before a `#` that follows a space. Spaces around the value are dropped.
-///   All other characters represent themselves.
-/// - A value in single quotation marks represents itself. It may have several lines.
-/// - A value in double quotation marks may also have several lines. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and a
-///   backslash before a backtick are escapes; any other backslash represents itself.
+/// - An unquoted value ends at the end of its line, or before a `#` that follows a space. Spaces around the value are
+///   dropped. All other characters are literal.
+/// - A value in single quotation marks is literal. It may span several lines.
+/// - A value in double quotation marks may also span several lines. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and a
+///   backslash before a backtick are escapes; any other backslash is literal.
 /// - Nothing is expanded. For example, `$HOME` is five characters.
 package enum DotEnv {
     package struct Variable: Hashable, Sendable {
         package let name: String
         package let value: [UInt8]
-        /// The line number of the name, from 1.
+        /// The number of the line that contains the name, counted from 1.
         package let line: Int
     }
 
@@ -86,7 +86,7 @@ private struct DotEnvReader {
     }
 
     private mutating func readPlainValue() -> [UInt8] {
-        // The `=` is not a space, so in "A=#1" the value is "#1". In "A= #1", the value is empty.
+        // A `#` begins a comment only after a space. So the value of "A=#1" is "#1", and the value of "A= #1" is empty.
         var value = rest.prefix { $0 != UInt8(ascii: "\n") }
         rest = rest[value.endIndex...]
         let comment = value.indices.dropFirst().first { value[$0] == UInt8(ascii: "#") && value[$0 - 1].isSpace }
@@ -147,8 +147,8 @@ extension UInt8 {
 }
 
 extension DotEnv {
-    /// Returns the name of the variable for an entry's name, in capitals and with `_` in place of unsuitable
-    /// characters. For example, `db/password` becomes `DB_PASSWORD`.
+    /// Returns the variable name for an entry's name: in capitals, with `_` in place of unsuitable characters. For
+    /// example, `db/password` becomes `DB_PASSWORD`.
     package static func variableName(of name: String) -> String {
         let letters = name.uppercased().utf8.map { byte in
             switch byte {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The JSON format of `vault export json`. It includes every part of an entry, so that an import restores the whole
-/// entry. The reader also accepts an object whose values are strings.
+/// The JSON format of `vault export json`. It includes everything about an entry except its history, so that an import
+/// restores the entry. The reader also accepts an object whose values are strings.
 package enum EntryDocument {
     package static let version = 1
 
@@ -32,7 +32,7 @@ package enum EntryDocument {
         for (name, node) in members.sorted(by: { $0.key < $1.key }) {
             guard let text = try? node.string() else {
                 throw FormatError(
-                    line: node.line, "it is neither what `vault export json` writes nor an object of strings")
+                    line: node.line, "it is neither the output of `vault export json` nor an object of strings")
             }
             entries.append(
                 Entry(

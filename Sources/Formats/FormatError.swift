@@ -1,8 +1,8 @@
-/// The reason why a text violates its format. It does not quote the text, because the text may contain secrets.
+/// The reason why input violates its format. It never quotes the input, which may contain secrets.
 package struct FormatError: Error, Hashable, Sendable {
-    /// The line number, from 1; nil if the format has no lines, or if the problem concerns the whole text.
+    /// The line number, counted from 1; nil if the format has no lines, or if the problem concerns the whole input.
     package let line: Int?
-    /// The character's position in the line, from 1; nil if the line number suffices.
+    /// The character's position in the line, counted from 1; nil if the line number suffices.
     package let column: Int?
     /// The problem, as a sentence without a full stop, such as `a quotation mark is missing`.
     package let problem: String

@@ -1,18 +1,18 @@
 package import Sealing
 
 /// A message between git and a credential helper about one credential. It consists of `key=value` lines, up to a blank
-/// line or the end. Nothing is quoted, so values have no newline, carriage return or zero byte.
+/// line or the end. There is no quoting, so a value cannot contain a newline, a carriage return or a zero byte.
 package struct GitCredential: Sendable {
     /// The service that the credential is for. git sends a path only if `credential.useHttpPath` is set.
     package var scheme, host, path, username: String?
     package var password: HeldSecret?
-    /// The authentication scheme, such as `Bearer`. It and `credential` replace the user name and the password.
+    /// The authentication scheme, such as `Bearer`. With `credential`, it replaces the user name and the password.
     package var authtype: String?
     package var credential: HeldSecret?
     /// The expiry in seconds since 1970; nil if the credential does not expire.
     package var expiry: Int64?
     package var refreshToken: HeldSecret?
-    /// Whether the credential must not be stored.
+    /// Whether git asks helpers not to store the credential, because it is useful only for a short time.
     package var isEphemeral = false
     /// The peer's features beyond the first version of the protocol.
     package var capabilities: [String] = []
@@ -21,7 +21,7 @@ package struct GitCredential: Sendable {
 }
 
 extension GitCredential {
-    /// The size limit of a whole message. git limits each line to 64 KiB.
+    /// The size limit for a whole message. git limits each line to 64 KiB.
     package static let sizeLimit = 1 << 20
     private static let lineLimit = 65_534
     private static let newline = UInt8(ascii: "\n")
@@ -31,7 +31,7 @@ extension GitCredential {
         bytes.first == newline || zip(bytes, bytes.dropFirst()).contains { $0 == newline && $1 == newline }
     }
 
-    /// Parses the lines. Ignores unknown keys, as the protocol requires. If a key occurs twice, the last one counts.
+    /// Parses the lines. Ignores unknown keys, as the protocol requires. If a key is repeated, the last one counts.
     ///
     /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
     package init(parsing text: borrowing SecretBytes) throws {
@@ -72,7 +72,7 @@ extension GitCredential {
         case "password_expiry_utc": expiry = Int64(try text()).flatMap { $0 > 0 ? $0 : nil }
         case "oauth_refresh_token": refreshToken = HeldSecret(try SecretBytes(copyOf: value))
         case "ephemeral": isEphemeral = ["1", "true", "yes", "on"].contains(try text())
-        // An empty value clears the list.
+        // An empty value clears the capabilities that were listed before it.
         case "capability[]": capabilities = value.isEmpty ? [] : capabilities + [try text()]
         default: break
         }
@@ -83,7 +83,7 @@ extension GitCredential {
     /// Writes an answer byte by byte, so that a secret stays in guarded memory. Omits the service, because git would
     /// treat a repeated service as a change.
     ///
-    /// - Throws: ``FormatError`` if a value has a byte that no line can contain. The answer is then incomplete.
+    /// - Throws: ``FormatError`` if a value contains a byte that a line cannot contain. The answer is then incomplete.
     package func write(_ put: (UInt8) -> Void) throws(FormatError) {
         // If git has not announced this capability, it ignores `authtype` and `credential`, so no check is needed.
         if authtype != nil { try write("capability[]", GitCredential.authtypeCapability, put) }

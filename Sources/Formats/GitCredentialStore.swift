@@ -44,7 +44,7 @@ package enum GitCredentialStore {
         guard let text = PercentEncoding.text(part) else {
             throw FormatError(line: line, "the percent-encoding is malformed, or does not encode UTF-8")
         }
-        // git's helper protocol cannot represent zero bytes, newlines and carriage returns.
+        // git's helper protocol cannot represent zero bytes, newlines or carriage returns.
         guard !text.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
             throw FormatError(line: line, "a part of the address has a line break or a zero byte")
         }

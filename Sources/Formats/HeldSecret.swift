@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A secret in guarded memory, which copies of a structure can share. It is wiped when its last reference is released.
+/// A secret in guarded memory that copies of a structure can share. It is wiped when its last reference is released.
 package final class HeldSecret: Sendable {
     package let bytes: SecretBytes
 

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// An item from another program, such as a login, a note or a card. Its texts are in ordinary memory, because the
-/// parsers need strings. The texts are short-lived, and exist only in the importing process.
+/// An item from another program, such as a login, a note or a card. Its strings are in ordinary memory, because the
+/// parsers work on strings. They are short-lived and exist only in the importing process.
 package struct ImportedItem: Hashable, Sendable {
     /// A field for which ``ImportedItem`` has no property.
     package struct Detail: Hashable, Sendable {
@@ -50,7 +50,8 @@ package enum LeftOut: CaseIterable, Sendable {
     case attachment, passkey, macro
     /// Items that were in the recycle bin or have expired.
     case deletedItem, expiredEntry
-    /// A server whose password is stored by a credential helper, so that the file has only the server's name.
+    /// A server whose password is stored by a credential helper, so Docker's configuration contains only the server's
+    /// name.
     case helpedServer
 }
 

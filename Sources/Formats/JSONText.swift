@@ -1,4 +1,4 @@
-/// A value in a JSON text (RFC 8259), with its line number.
+/// A value in a JSON document (RFC 8259), with its line number.
 ///
 /// FoundationEssentials' decoder does not suffice: it reports no line for an error, and silently drops a value if a key
 /// occurs twice in an object.
@@ -6,7 +6,7 @@ package struct JSONNode: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         case null
         case boolean(Bool)
-        /// A number in its original spelling.
+        /// A number as it is written in the text, so that no digit is lost.
         case number(String)
         case string(String)
         case array([JSONNode])
@@ -16,7 +16,7 @@ package struct JSONNode: Hashable, Sendable {
     package let line: Int
     package let value: Value
 
-    /// Parses a text with an object at its root.
+    /// Parses a document whose root is an object.
     package init(parsing text: [UInt8]) throws(FormatError) {
         var reader = JSONReader(text)
         self = try reader.readAll()
@@ -126,7 +126,7 @@ private struct JSONReader {
         offset += 1
         if try take(UInt8(ascii: "}")) { return members }
         repeat {
-            guard try next() == UInt8(ascii: "\"") else { throw fault("a key in quotation marks is missing") }
+            guard try next() == UInt8(ascii: "\"") else { throw fault("a key in quotation marks was expected") }
             let keyLine = line
             let key = try readString()
             guard try take(UInt8(ascii: ":")) else { throw fault("a colon is missing after a key") }
@@ -211,7 +211,7 @@ private struct JSONReader {
             units.append(try readUnit())
         }
         guard let text = String(validating: units, as: UTF16.self), let character = text.first else {
-            throw fault("a string has half a surrogate pair")
+            throw fault("a string has an unpaired surrogate")
         }
         return character
     }

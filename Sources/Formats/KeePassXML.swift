@@ -3,8 +3,8 @@ import PropertyList
 /// The plain XML format of KeePass 2, as exported by KeePass and KeePassXC.
 ///
 /// Groups become folders, except for the root group. Earlier versions of entries and entries in the recycle bin are
-/// left out. In KeePass, an entry's expiry is only a reminder. It becomes an attribute here, because in a vault, an
-/// expired entry counts as absent.
+/// left out. In KeePass, an entry's expiry is only a reminder. Here it becomes an attribute, because a vault treats an
+/// expired entry as absent.
 package enum KeePassXML {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let events = KeePassEvents()
@@ -27,11 +27,11 @@ private final class KeePassEvents: XMLEvents {
     private var groups: [Group] = []
     private var entry: ImportedItem?
     private var recycleBin: String?
-    // The state of an entry's String element.
+    // The field that is being parsed, from a String element of the entry.
     private var key = ""
     private var value = ""
     private var isSecret = false
-    // The state of an entry's Times element.
+    // The expiry of the entry that is being parsed, from its Times element.
     private var expires = false
     private var expiry = ""
 
@@ -49,7 +49,8 @@ private final class KeePassEvents: XMLEvents {
             value = ""
             isSecret = false
         case "Value" where open.last == "String":
-            // A value with this attribute is encrypted with the inner cipher of a database file, so it cannot be read.
+            // This attribute means that the value is still encrypted with the database's inner cipher, so it cannot be
+            // read.
             guard attributes["Protected"] != "True" else {
                 throw .malformed("a value is encrypted; export the database as plain XML")
             }
@@ -66,7 +67,7 @@ private final class KeePassEvents: XMLEvents {
         let element = open.popLast() ?? ""
         let content = String(decoding: text, as: UTF8.self)
         text = []
-        // Earlier versions of an entry are skipped.
+        // The History element contains an entry's earlier versions, which are not imported.
         if open.contains("History") { return }
         switch (open.last ?? "", element) {
         case ("Meta", "RecycleBinUUID"): recycleBin = content
@@ -109,7 +110,7 @@ private final class KeePassEvents: XMLEvents {
             return
         }
         item.folder = groups.dropFirst().map(\.name).joined(separator: "/")
-        // Exports in format 4 may contain the time in binary form, which is ignored.
+        // Only an expiry time in text form is imported. Exports in KeePass's format 4 may contain it in binary form.
         if expires, expiry.contains("T"), expiry.hasSuffix("Z") { item.add("expires", expiry) }
         found.items.append(item)
     }

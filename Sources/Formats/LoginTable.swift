@@ -61,7 +61,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
                 guard record.fields.count == header.count else {
                     throw FormatError(
                         line: record.line,
-                        "the row has \(record.fields.count) fields, and the first row \(header.count)")
+                        "the row has \(record.fields.count) fields, but the first row has \(header.count)")
                 }
                 items.append(item(record, header))
             }
@@ -85,7 +85,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
             case .fields: for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
             case .tags: item.add("tags", value)
             case .ignored: break
-            // The values of an unknown column count as secret, because they may be.
+            // The values of an unknown column are treated as secret, because they may be.
             case nil: item.add(name, value, isSecret: true)
             }
         }
@@ -93,13 +93,13 @@ package enum LoginTable: String, CaseIterable, Sendable {
         return item
     }
 
-    /// Returns the item's folder. In KeePassXC, all groups are in a root group, whose name is dropped.
+    /// Returns the item's folder. KeePassXC puts all groups in a root group, whose name is dropped.
     private func folder(_ text: String) -> String {
         guard self == .keePassXC else { return text }
         return text.split(separator: "/").dropFirst().joined(separator: "/")
     }
 
-    /// Returns the item's addresses. Bitwarden separates them with commas, although an address may contain commas.
+    /// Returns the item's addresses. Bitwarden separates them with commas, though an address may contain commas too.
     private func urls(_ text: String) -> [String] {
         guard self == .bitwarden else { return [text] }
         return text.split(separator: ",").reduce(into: []) { urls, part in

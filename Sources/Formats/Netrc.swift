@@ -1,4 +1,4 @@
-/// The format of `~/.netrc`, which has the logins of curl, ftp and other programs.
+/// The format of `~/.netrc`, which contains the logins of curl, ftp and other programs.
 ///
 /// White space separates words. As in curl, a word in double quotation marks may contain white space, `\"` and `\\`. A
 /// `#` in place of a keyword begins a comment.
@@ -43,7 +43,7 @@ private struct NetrcReader {
         var item = ImportedItem(title: "", line: line)
         item.folder = "netrc"
         if let machine {
-            // git reads `~/.netrc` through curl, so the item goes to the folder of git's logins.
+            // git reads `~/.netrc` through curl, so the item belongs in the folder of git's logins.
             item.folder = "git/\(machine)"
             item.add("protocol", "https")
             item.add("host", machine)
@@ -96,7 +96,7 @@ private struct NetrcReader {
         throw FormatError(line: line, "the closing quotation mark is missing")
     }
 
-    /// Skips a macro, which extends to a blank line.
+    /// Skips a macro, which extends to the next blank line.
     private mutating func dropMacro() { while !rest.isEmpty, !rest.starts(with: "\n\n".utf8) { dropByte() } }
     private mutating func dropLine() { while let byte = rest.first, byte != UInt8(ascii: "\n") { dropByte() } }
     private mutating func dropByte() { if rest.popFirst() == UInt8(ascii: "\n") { line += 1 } }

@@ -1,5 +1,5 @@
-/// The text of an entry of `pass`. The first line is the password. The other lines are `KEY: VALUE` lines, an
-/// `otpauth://` address, and free text.
+/// The text of a `pass` entry. The first line is the password. The other lines are `KEY: VALUE` lines, an `otpauth://`
+/// address, and free text.
 package enum PassEntry {
     /// - Parameter path: the entry's path in the store, without `.gpg`, such as `web/github`.
     package static func item(_ path: String, _ text: [UInt8]) throws(FormatError) -> ImportedItem {
@@ -11,13 +11,13 @@ package enum PassEntry {
         item.password = lines.popFirst().map(String.init)
         var notes: [Substring] = []
         for line in lines where !take(line, &item) { notes.append(line) }
-        // Blank lines before and after the notes are only separators.
+        // Blank lines before and after the notes only separate them from the other fields, so they are dropped.
         let start = notes.drop(while: \.isEmpty)
         item.notes = start.lastIndex { !$0.isEmpty }.map { start[...$0].joined(separator: "\n") }
         return item
     }
 
-    /// Parses a line. Returns false if the line is part of the notes.
+    /// Parses a line as a field. Returns false if it is not a field, and thus belongs to the notes.
     private static func take(_ line: Substring, _ item: inout ImportedItem) -> Bool {
         if line.hasPrefix("otpauth://") {
             guard item.otp == nil else { return false }

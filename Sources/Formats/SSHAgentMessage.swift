@@ -8,7 +8,8 @@ package enum SSHAgentMessage {
     private static let confirmationConstraint: UInt8 = 2
     private static let success: [UInt8] = [0, 0, 0, 1, 6]
 
-    /// The size of the part of an answer that shows whether the agent has succeeded: a length and a type.
+    /// The number of bytes to read from an agent's answer: its length and its type, which shows whether the request
+    /// succeeded.
     package static let answerSize = 5
 
     /// Returns the message that adds a key.
@@ -37,7 +38,7 @@ package enum SSHAgentMessage {
         return message
     }
 
-    /// Returns whether the agent has succeeded. An agent states no reason for a failure.
+    /// Returns whether an agent's answer reports success. Agents give no reason for a failure.
     package static func isSuccess(_ answer: [UInt8]) -> Bool { answer == success }
 
     private static func bytes(of number: UInt32) -> [UInt8] {

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A private key in OpenSSH's own format without a passphrase, as ssh-keygen writes it (OpenSSH's PROTOCOL.key).
+/// A private key without a passphrase in OpenSSH's own format, as written by ssh-keygen (OpenSSH's PROTOCOL.key).
 package struct SSHKey: ~Copyable {
     /// The key types that an agent accepts and that need no hardware.
     package enum KeyType: String, CaseIterable, Sendable {
@@ -72,14 +72,14 @@ extension SSHKey {
     /// Parses the private part. Returns nil if the key's type is not a ``KeyType``.
     fileprivate init?(privatePart: UnsafeRawBufferPointer) throws {
         var reader = SSHReader(privatePart)
-        guard try reader.integer() == reader.integer() else { throw FormatError("its check numbers differ") }
+        guard try reader.integer() == reader.integer() else { throw FormatError("its two check numbers differ") }
         let start = reader.position
         let name = String(decoding: try reader.string(), as: UTF8.self)
         guard let type = KeyType(rawValue: name) else { return nil }
         for _ in 0..<type.fieldCount { _ = try reader.string() }
         let fields = UnsafeRawBufferPointer(rebasing: privatePart[start..<reader.position])
         let comment = String(decoding: try reader.string(), as: UTF8.self)
-        // After the key, the bytes 1, 2, 3 and so on fill the last block of the cipher.
+        // After the key, the bytes 1, 2, 3 and so on pad the last block of the cipher.
         guard zip(try reader.rest(), 1...).allSatisfy({ Int($0) == $1 }) else {
             throw FormatError("its padding is wrong")
         }
@@ -87,7 +87,7 @@ extension SSHKey {
     }
 }
 
-/// The first PEM block of a text, that is, the bytes between its BEGIN and END lines, decoded from base64.
+/// The first PEM block in the input, that is, the base64-decoded bytes between its BEGIN and END lines.
 private enum PEMText: ~Copyable {
     case none, otherLabel
     case openSSH(SecretBytes)
@@ -127,8 +127,8 @@ private enum PEMText: ~Copyable {
     }
 }
 
-/// A reader of numbers and strings in the SSH protocols' encoding (RFC 4251, section 5), which copies nothing. For any
-/// input, each call returns a value or throws.
+/// A reader of numbers and strings in the SSH protocols' encoding (RFC 4251, section 5). It copies nothing. Each call
+/// returns a value or throws, whatever the input.
 struct SSHReader {
     private let buffer: UnsafeRawBufferPointer
     private(set) var position = 0

@@ -1,14 +1,14 @@
 import Sealing
 
-/// A text with placeholders for secrets, such as `password: {{ vault:mail/work }}`.
+/// Text with placeholders for secrets, such as `password: {{ vault:mail/work }}`.
 ///
-/// Two opening braces always begin a placeholder. Of three or more, the last two begin it. White space inside the
-/// braces is ignored. `{{ "{{" }}` represents two literal braces. Closing braces outside of a placeholder are text.
+/// Two opening braces always begin a placeholder; in a longer run of braces, the last two do. White space inside the
+/// braces is ignored. `{{ "{{" }}` represents two literal braces. Closing braces outside a placeholder are literal.
 package struct Template: Hashable, Sendable {
     package struct Placeholder: Hashable, Sendable {
         /// The entry's name, which is not empty.
         package let name: String
-        /// The position at which the placeholder begins, from 1. The column counts characters.
+        /// The line and the column at which the placeholder begins, counted from 1. A column is one character.
         package let line, column: Int
     }
 
@@ -91,7 +91,7 @@ private struct TemplateParser {
                 line += 1
                 column = 1
             } else if byte & 0xC0 != 0x80 {
-                // Counts only the first byte of each character.
+                // Only the first byte of a UTF-8 character advances the column.
                 column += 1
             }
         }

@@ -1,5 +1,5 @@
-// Unlike the standard library's `withUnsafeBytes`, these functions keep their closure's error type. Like Sealing's
-// functions for secret bytes, they are inlinable, because another module's generic function looks up types at run time.
+// Unlike the standard library's `withUnsafeBytes`, these functions preserve their closure's error type. They are
+// inlinable, like Sealing's functions, because a generic function of another module looks up types at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

@@ -3,7 +3,7 @@ private import CLinux
 
 /// A program that this process starts. Destroying this value terminates it if it is still running and not detached.
 ///
-/// The program inherits the environment and the standard streams, but no other file that this process has opened.
+/// The program inherits the environment. It gets no file that this process has opened, except its standard streams.
 package struct ChildProcess: ~Copyable {
     package enum Input {
         case inherited, empty
@@ -13,24 +13,24 @@ package struct ChildProcess: ~Copyable {
     package enum Exit: Hashable, Sendable {
         case status(Int32)
         case signal(Int32)
-        /// The status is unknown, because this process ignores SIGCHLD or its other code has waited for the program.
+        /// The status is unknown, because this process ignores SIGCHLD or other code in it has waited for the program.
         case unseen
     }
 
     /// The number of times that ``end()`` checks for an exit before it sends SIGTERM, and again before SIGKILL.
     private static let patience = 200
-    /// The pause between two checks, in microseconds.
+    /// The pause between two checks for an exit, in microseconds.
     private static let pause: UInt32 = 10_000
 
     private let number: pid_t
-    /// The way in which the program ended; nil until this process has waited for its exit.
+    /// How the program ended; nil until this process has waited for its exit.
     private var exit: Exit?
 
     /// - Parameters:
     ///   - program: the program's path; a name without a slash is looked up in PATH.
     ///   - arguments: the arguments; the first is the program's name by convention.
     ///   - outlivesTerminal: whether the program runs in its own session, which does not end with the terminal. Such a
-    ///     program does not get the files that this process has inherited.
+    ///     program does not receive the files that this process itself has inherited.
     package init(
         _ program: String, _ arguments: [String], input: Input, output: Int32, errors: Int32 = STDERR_FILENO,
         outlivesTerminal: Bool = false
@@ -119,7 +119,7 @@ package struct ChildProcess: ~Copyable {
         case stopped
     }
 
-    /// Returns the latest state change of a child that other code has started; nil if none since the last call.
+    /// Returns the latest state change of a child that other code has started; nil if there is no new one.
     package static func change(of process: Int32) -> Change? { change(process, WNOHANG | WUNTRACED) }
 
     /// Returns how the process ended; nil while it runs.

@@ -2,11 +2,11 @@ private import Glibc
 
 /// The system's clocks. Times are in nanoseconds unless stated otherwise.
 package enum Clock {
-    /// The time since 1970.
+    /// The time since the start of 1970 (UTC).
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
     /// The number of milliseconds since 1970. It does not overflow even if the clock is wrong by centuries.
     package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
-    /// The time since the machine started, excluding suspension, in steps of some milliseconds. Reading it is cheap.
+    /// The time since the machine started, excluding suspension. It is coarse (a few milliseconds), but cheap to read.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
     private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }
@@ -19,7 +19,7 @@ package enum Clock {
 
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
-    /// Sleeps for a number of seconds. Time during which the machine is suspended counts as well.
+    /// Sleeps for a number of seconds. Time during which the machine is suspended counts too.
     package static func sleep(secondsWithSuspension seconds: Int) {
         var end = timespec()
         clock_gettime(CLOCK_BOOTTIME, &end)
@@ -44,7 +44,7 @@ extension timespec {
 package struct Deadline: Comparable, Sendable {
     private let instant: SuspendingClock.Instant
 
-    /// The maximum wait, a century. It is limited so that adding it to an instant cannot overflow.
+    /// The maximum wait, a century. This limit ensures that adding a wait to an instant cannot overflow.
     private static let longest: Duration = .seconds(100 * 365 * 24 * 3_600)
 
     package static var now: Deadline { Deadline(instant: .now) }

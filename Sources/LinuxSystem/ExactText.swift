@@ -1,7 +1,7 @@
-/// A text that is compared by its bytes, as programs that are not written in Swift compare names, hosts and commands.
+/// A string that is compared byte by byte, as programs in other languages compare names, hosts and commands.
 ///
 /// Swift's `==`, sets, dictionaries and `hasPrefix` compare by canonical equivalence. They equate the Kelvin sign
-/// U+212A with K, the Greek question mark U+037E with a semicolon, and an accented letter with a letter and its accent.
+/// U+212A with K, the Greek question mark U+037E with a semicolon, and an accented letter with its decomposed form.
 package struct ExactText: Hashable, Sendable {
     package let text: String
 
@@ -13,14 +13,14 @@ package struct ExactText: Hashable, Sendable {
 }
 
 extension String? {
-    /// Returns whether both texts are nil or have the same bytes.
+    /// Returns whether both strings are nil or have the same bytes.
     package func isSame(as other: String?) -> Bool { map(ExactText.init) == other.map(ExactText.init) }
 }
 
 extension StringProtocol {
-    /// Returns whether another text has the same bytes.
+    /// Returns whether another string has the same bytes.
     package func isSame(as other: (some StringProtocol)?) -> Bool { other.map { utf8.elementsEqual($0.utf8) } ?? false }
 
-    /// Returns whether this text's bytes start with those of `start`.
+    /// Returns whether this string's bytes start with the bytes of `start`.
     package func begins(with start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }
 }

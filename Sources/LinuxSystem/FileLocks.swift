@@ -6,8 +6,8 @@ package struct FolderLock: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
     /// Creates a file's folder if it is missing, and acquires the folder's lock as ``FileSystem/lock(_:_:until:)``
-    /// does. If the file does not exist yet, also flushes the directory entries of the folders above it. An existing
-    /// file therefore proves that its folders are durable.
+    /// does. If the file does not exist yet, also flushes the directory entries of the folders above it. So if the file
+    /// exists, the folders above it are already durable.
     package static func acquire(
         ofFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(SystemError) -> FolderLock {
@@ -54,7 +54,7 @@ package func lockHolder(of path: String) -> Int? {
     let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
     let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
-        // Lines look like this: 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
+        // A line of /proc/locks looks like this: 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
         let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
         guard fields.count > 5, fields[1] == "FLOCK" else { continue }
         let file = fields[5].split(separator: ":")
@@ -69,7 +69,7 @@ package func lockHolder(of path: String) -> Int? {
 /// An exclusive lock on one byte of a file, so that one file can hold many locks. The byte may be past the file's end.
 ///
 /// The lock belongs to the open file rather than the process, so two locks on a byte also exclude each other within one
-/// process. The kernel releases the lock when the open file's last descriptor is closed, or at the process's exit.
+/// process. The kernel releases the lock when the open file's last descriptor is closed, or when the process exits.
 package final class ByteLock: Sendable {
     private let file: FileDescriptor
     private let offset: Int64

@@ -20,37 +20,38 @@ package protocol FileSystem: Sendable {
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
-    /// Returns the properties of a file. Request the times only if you need them. On Linux 6.13 and later, the file's
-    /// next write then changes its inode, so the next flush must write the inode too, and a `set` takes a third longer.
+    /// Returns the properties of a file. Request the times only if you need them: on Linux 6.13 and later, the next
+    /// write to the file then changes its inode. The next flush must write the inode too, so a `set` is a third slower.
     func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
     func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError)
     func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError)
     func remove(_ path: String) throws(SystemError)
-    /// Creates one folder of mode 0700, unless it exists.
+    /// Creates one folder with mode 0700, unless it exists.
     func makeFolder(_ path: String) throws(SystemError)
 }
 
-/// A way to open a file. Programs that this process starts do not inherit the descriptor.
+/// An access mode for opening a file. Programs that this process starts do not inherit the descriptor.
 package struct FileAccess: Hashable, Sendable {
     let flags: Int32
 
     package static let read = FileAccess(flags: O_RDONLY)
     package static let readWrite = FileAccess(flags: O_RDWR)
-    /// Creates a file of mode 0600. Fails if the file exists.
+    /// Creates a file with mode 0600. Fails if the file exists.
     package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
-    /// Opens a file for reading. This access and the next two fail for a symbolic link.
+    /// Opens a file for reading. This access mode and the other two `NoFollow` modes fail if the path is a symbolic
+    /// link.
     package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
     package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
-    /// Opens an existing file for reading and writing, or creates one of mode 0600.
+    /// Opens an existing file for reading and writing, or creates one with mode 0600.
     package static let readWriteOrCreateNoFollow = FileAccess(flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     package static let folder = FileAccess(flags: O_RDONLY | O_DIRECTORY)
 }
 
 /// Properties of the file system that contains a file.
 package struct Volume: Hashable, Sendable {
-    /// Whether other machines or programs can change the file without the kernel's knowledge, as on NFS, SMB and FUSE.
+    /// Whether other machines or programs can change the file independently of this kernel, as on NFS, SMB and FUSE.
     package var isRemote = false
     /// Whether the volume's files are lost when the machine is turned off.
     package var isInMemory = false
@@ -69,7 +70,8 @@ package struct Volume: Hashable, Sendable {
 package enum LockKind: Hashable, Sendable { case shared, exclusive }
 
 extension FileSystem {
-    /// Throws `ENOSYS`. This default suffices for a file system in which every folder can be opened.
+    /// Throws `ENOSYS`. This default suffices for file systems in which every folder can be opened, and therefore
+    /// flushed on its own.
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         throw SystemError(ENOSYS, "flush")
     }
@@ -80,7 +82,8 @@ extension FileSystem {
 
     package func status(at path: String) throws(SystemError) -> FileStatus { try status(at: path, withTimes: false) }
 
-    /// Opens a file for writing. If that is refused, opens it for reading only, and sets `refusal` to the reason.
+    /// Opens a file for writing. If that is not permitted, opens it for reading only, and sets `refusal` to the error
+    /// that prevented writing.
     package func open(
         _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
     ) throws(SystemError) -> FileDescriptor {
@@ -114,8 +117,8 @@ extension FileSystem {
 
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
 
-    /// Flushes the directory entries of a folder and of all folders above it that this user may open. The process that
-    /// created the folders may have died or failed before it flushed them.
+    /// Flushes the directory entries of a folder and of all folders above it that this user is allowed to open. The
+    /// process that created the folders may have died or failed before it flushed them.
     package func synchronizeFolders(above path: String) throws(SystemError) {
         for folder in path.foldersAbove {
             do { try synchronizeFolder(folder) } catch {
@@ -128,7 +131,7 @@ extension FileSystem {
 /// An open file, which is closed when this value is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
-    /// The file of a test's simulated file system; nil if the kernel opened it.
+    /// The file in a test's simulated file system; nil for a real file, which the kernel has opened.
     private let simulated: (any AnyObject & Sendable)?
 
     /// Takes ownership of a descriptor that a system call returned, or of -1. If the program was started with stdin,
@@ -141,7 +144,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         if isStandard { close(number) }
     }
 
-    /// Represents a simulated file, which stays open until `file` is released. `number` has no meaning for the kernel.
+    /// Creates a descriptor of a file in a simulated file system. The file stays open until `file` is released. The
+    /// kernel does not know `number`.
     package init(simulated file: any AnyObject & Sendable, number: Int32) {
         self.number = number
         simulated = file
@@ -164,10 +168,10 @@ package struct FileStatus: Hashable, Sendable {
     package let identity: Identity
     package let size: UInt64
     /// The times of the last change of the contents (mtime), and of any property (ctime), in nanoseconds since 1970.
-    /// They advance in steps of some milliseconds, and are 0 unless they were requested.
+    /// They advance in steps of a few milliseconds, and are 0 unless they were requested.
     package let contentsChanged: Int64
     package let changed: Int64
-    /// The permission bits.
+    /// The file's permission bits, as in chmod(2).
     package let mode: UInt32
     package let owner: UInt32
     package let group: UInt32
@@ -198,7 +202,7 @@ package struct FileStatus: Hashable, Sendable {
 package struct SystemError: Error, Hashable, Sendable {
     /// The value of `errno`.
     package let number: Int32
-    /// The action that failed, as it follows "Cannot" in a message, for example "read" or "rename".
+    /// The action that failed, in a form that follows "Cannot" in a message, for example "read" or "rename".
     package let call: String
 
     package init(_ number: Int32, _ call: String) {
@@ -211,7 +215,7 @@ package struct SystemError: Error, Hashable, Sendable {
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }
-    /// Whether nothing can be flushed, because the file system is read-only or does not support flushing.
+    /// Whether flushing is impossible, because the file system is read-only or does not support it.
     package var isUnflushable: Bool { isReadOnly || number == EINVAL }
     /// Whether the call failed because another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
@@ -258,8 +262,8 @@ package func unlessMissing<Result: ~Copyable>(
 }
 
 extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile`` if this is not a regular file. Throws an error whose
-    /// ``SystemError/isTooLarge`` is true if the file has more than `limit` bytes.
+    /// Throws an error whose ``SystemError/kindOfNoFile`` names the object's kind if this is not a regular file. If the
+    /// file has more than `limit` bytes, throws an error whose ``SystemError/isTooLarge`` is true.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
         guard size <= limit else { throw SystemError(EFBIG, "read") }

@@ -9,7 +9,7 @@ package final class FileWatch: Sendable {
 
     private let loop: WatchLoop
 
-    /// Starts the watch, and calls `onChange` once to report any earlier change. Throws if no thread can be started.
+    /// Starts the watch, and calls `onChange` once, in case of an earlier change. Throws if no thread can be started.
     package init(
         _ path: String, in fileSystem: any FileSystem, onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -21,7 +21,7 @@ package final class FileWatch: Sendable {
 }
 
 private final class WatchLoop: Sendable {
-    /// The polling interval in milliseconds, for a file that inotify cannot watch, or if there is no stop event.
+    /// The polling interval in milliseconds, used if inotify cannot watch the file or there is no stop event.
     private static let pause: Int32 = 1_000
 
     private let path: String
@@ -39,14 +39,14 @@ private final class WatchLoop: Sendable {
 
     func run() {
         while !stopEvent.isSignalled {
-            // The user's other processes may have used up the limits on inotify. If so, this thread polls the file.
+            // The user's other processes may have exhausted inotify's limits. If so, this thread polls the file.
             guard !isRemote, let events = try? FileEvents(of: path) else { return pollFile() }
             onChange()
             follow(events)
         }
     }
 
-    /// Whether other machines can change the file. inotify would not report their changes.
+    /// Whether other machines can change the file, in which case inotify would not report their changes.
     private var isRemote: Bool {
         for folder in path.foldersAbove {
             if let folder = try? fileSystem.open(folder, .folder) { return fileSystem.volume(of: folder).isRemote }
@@ -54,7 +54,7 @@ private final class WatchLoop: Sendable {
         return false
     }
 
-    /// Handles events until folders have changed and must be looked up again, or until the watch ends.
+    /// Handles events until the watched folders change and must be opened again, or until the watch ends.
     private func follow(_ events: borrowing FileEvents) {
         let pause = stopEvent.descriptor < 0 ? WatchLoop.pause : -1
         while stopEvent.wait(for: events.queue.number, milliseconds: pause) {
@@ -103,7 +103,7 @@ struct FileEvents: ~Copyable {
     private static let folderItself = IN_DELETE_SELF | IN_MOVE_SELF
     private static let unsure = folderItself | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW
 
-    /// - Throws: ``SystemError`` if a limit of the system is reached, or a folder may not be read.
+    /// - Throws: ``SystemError`` if a system limit is reached, or a folder is not readable.
     init(of path: String) throws(SystemError) {
         queue = FileDescriptor(owning: inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
         guard queue.number >= 0 else { throw SystemError(errno, "watch") }
@@ -116,8 +116,8 @@ struct FileEvents: ~Copyable {
         isFileAwaited = awaited == path
     }
 
-    /// Watches the nearest existing folder. Returns the path that is expected to appear there: the file's path, or
-    /// the first missing folder's.
+    /// Watches the nearest existing folder. Returns the path that is expected to appear in it: the path of the file or
+    /// of the first missing folder.
     private static func watchNearestFolder(
         to path: String, _ queue: borrowing FileDescriptor
     ) throws(SystemError) -> String {

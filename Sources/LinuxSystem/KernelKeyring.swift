@@ -8,8 +8,8 @@ private import Glibc
 ///
 /// A key becomes visible only together with its time limit. It is created in the calling thread's keyring, which exists
 /// until the thread ends. Once complete, the key is linked to its target keyring, where it atomically replaces an
-/// earlier key of the same description. Keys are never writable, because an update in place would clear the time limit.
-/// If the process died before setting the limit again, the secret would stay forever.
+/// earlier key with the same description. Keys are never writable, because an update in place would clear the time
+/// limit. If the process died before setting the limit again, the secret would remain forever.
 ///
 /// The session's keyring may lack a link to the user's, as it often does under `su` and `sudo`, in containers and in
 /// services. Calls that require possession of a key then fail even for the key's owner, so this type avoids them.
@@ -27,15 +27,15 @@ package enum KernelKeyring {
     /// The maximum size of a description in bytes.
     package static let maximumDescriptionSize = 4_095
 
-    /// Stores a secret until its time limit, and replaces an earlier secret of the same description.
+    /// Stores a secret until its time limit expires, and replaces an earlier secret with the same description.
     ///
-    /// If the call fails, the earlier secret stays unchanged. During the call, both secrets count against the user's
+    /// If the call fails, the earlier secret remains unchanged. During the call, both secrets count against the user's
     /// quota.
     ///
     /// - Parameters:
     ///   - secret: 1 to ``maximumSize`` bytes.
-    ///   - description: a text that other processes may see. By convention, it begins with the program's name.
-    ///   - seconds: the time limit, at least 1. After it, the kernel refuses reads, and minutes later wipes the secret.
+    ///   - description: a string that other processes may see. By convention, it begins with the program's name.
+    ///   - seconds: the time limit, at least 1. Afterwards the kernel refuses reads. It wipes the secret minutes later.
     package static func store(
         _ secret: UnsafeRawBufferPointer, as description: String, timeout seconds: UInt32, scope: Scope
     ) throws(SystemError) {
@@ -77,7 +77,8 @@ package enum KernelKeyring {
                 guard size <= buffer.count else { throw SystemError(EMSGSIZE, reading) }
                 return size
             }
-            // Another process may have replaced the key since the search. In that case, a new search finds the new key.
+            // Another process may have replaced the key between the search and the read. Searching again then finds the
+            // new key.
             former = key
         }
     }
@@ -95,7 +96,7 @@ package enum KernelKeyring {
         return try removeAll { $0.elementsEqual(description.utf8) } > 0
     }
 
-    /// Removes all secrets whose descriptions have this prefix from both scopes. Returns their number.
+    /// Removes from both scopes all secrets whose descriptions have this prefix. Returns the number of removed secrets.
     package static func removeAll(prefix: String) throws(SystemError) -> Int {
         try removeAll { $0.starts(with: prefix.utf8) }
     }
@@ -126,8 +127,8 @@ package enum KernelKeyring {
 // MARK: - Keyrings and keys
 
 extension KernelKeyring.Scope {
-    /// Returns the keyring's serial number. With the kernel's special number -3, a process without a session keyring of
-    /// its own would start a new session, and the secret would be lost when the process exits.
+    /// Returns the keyring's serial number. The kernel's special number -3 is not used: a process that has no session
+    /// keyring would start a new session, and the secret would be lost when the process exits.
     fileprivate func keyring(_ call: String) throws(SystemError) -> Int32 {
         switch self {
         case .session: try checked(vault_keyring_of_session(), call)
@@ -146,7 +147,7 @@ extension KernelKeyring.Scope {
 }
 
 extension KernelKeyring {
-    // The failed actions in ``SystemError/call``, which ``sentence(for:)`` inserts into its message.
+    // Values for ``SystemError/call``. In messages, ``sentence(for:)`` puts "Cannot" before them.
     private static let storing = "store a secret in the kernel's keyring"
     private static let reading = "read a secret from the kernel's keyring"
     private static let removing = "remove a secret from the kernel's keyring"
@@ -175,14 +176,15 @@ extension KernelKeyring {
                     stride(from: 0, to: size - 3, by: 4).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int32.self) }
                 }
             }
-            // The larger buffer also has room for keys that other processes add before the next attempt.
+            // The list of keys did not fit. The larger buffer also has room for keys that other processes add before
+            // the next attempt.
             bytes = [UInt8](repeating: 0, count: size + 256)
         }
     }
 
     /// Returns a key's description; nil if the key has another type, does not exist, or is not visible to this process.
     private static func description(of key: Int32) throws(SystemError) -> ArraySlice<UInt8>? {
-        // The text consists of "user;0;0;3b3b0000;", the description, and a zero byte.
+        // The kernel returns text such as "user;0;0;3b3b0000;", followed by the key's description and a zero byte.
         var text = [UInt8](repeating: 0, count: maximumDescriptionSize + 64)
         let size: Int
         do {
@@ -224,8 +226,8 @@ extension KernelKeyring {
         let advice =
             switch error.number {
             case ENOSYS, EPERM:
-                "The kernel has no keyrings, or a seccomp profile forbids them, as in most containers. "
-                    + "Allow the system calls add_key and keyctl there."
+                "A seccomp profile forbids the kernel's keyrings, as in most containers, or the kernel has none. "
+                    + "Allow the system calls add_key and keyctl in the profile."
             case EACCES: "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
             case EDQUOT:
                 "The user's quota for keys is used up. Remove keys with keyctl, or raise the limits in "

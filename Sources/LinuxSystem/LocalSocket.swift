@@ -37,7 +37,7 @@ package struct LocalSocket: ~Copyable {
 }
 
 package struct LocalPeer: Hashable, Sendable {
-    /// The address to which the peer is bound. An address outside of the file system begins with a zero byte.
+    /// The address to which the peer is bound. An address outside the file system begins with a zero byte.
     package let address: [UInt8]
     package let user: UInt32
 

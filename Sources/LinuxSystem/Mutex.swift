@@ -13,11 +13,11 @@ private import Glibc
     /// A mutex that the thread sanitizer can follow. The standard library's mutex uses a futex in a library that is not
     /// instrumented, so the sanitizer would report each use as a race.
     ///
-    /// It is Sendable although unchecked, because the value is accessed only under the lock.
+    /// It can safely be Sendable, because the value is accessed only under the lock.
     package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
         private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // The value is allocated separately. An inline value of size zero would share its address with the next
-        // property, and the sanitizer would confuse the two.
+        // The value is allocated separately. Stored inline, a value of size zero would have the same address as the
+        // next property, and the thread sanitizer would confuse the two.
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
         package init(_ value: consuming sending Value) {
@@ -55,8 +55,9 @@ private import Glibc
 package enum LockRank: UInt32, Sendable {
     case writer, view, registry, memoryFile
 
-    /// Runs code that acquires the mutexes of another log, or that acts as another thread in a test. The mutexes that
-    /// the caller holds do not count, so the caller must ensure that no thread acquires them in the opposite order.
+    /// Runs code that acquires the mutexes of another log, or that acts as another thread in a test. Meanwhile, the
+    /// order check ignores the mutexes that the caller already holds. The caller must ensure that no thread acquires
+    /// these two sets of mutexes in the opposite order.
     package static func separately<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -69,8 +70,8 @@ package enum LockRank: UInt32, Sendable {
     }
 }
 
-/// A mutex that is acquired in a fixed order. In test builds, a thread that violates the order crashes the program,
-/// because two threads that acquire the same mutexes in opposite orders can deadlock.
+/// A mutex that is acquired in a fixed order, because two threads that acquire the same mutexes in opposite orders can
+/// deadlock. In debug and sanitizer builds, a violation of the order crashes the program.
 package struct OrderedMutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     private let rank: LockRank

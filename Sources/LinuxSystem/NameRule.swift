@@ -2,7 +2,7 @@
 ///
 /// Control characters are excluded because lists print one name per line, and a terminal would interpret them.
 package enum NameRule {
-    /// The maximum size in bytes of UTF-8.
+    /// The maximum size of a name, in bytes of UTF-8.
     package static let maximumSize = 1_024
 
     package static func allows(_ text: String) -> Bool { text.utf8.span.bytes.withUnsafeBytes(allows) }

@@ -3,7 +3,7 @@ private import Glibc
 /// Returns the absolute path with all symbolic links resolved. If the file does not exist, returns the path at which it
 /// would be created. Folders on the path need not exist.
 package func resolvedPath(_ path: String) -> String {
-    // At most 40 dangling links are followed, the same limit as the kernel's for links.
+    // At most 40 dangling links are followed, which is also the kernel's limit for links.
     if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
     return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }
@@ -13,7 +13,7 @@ package func absolutePath(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : resolvedPath(".") + "/" + path
 }
 
-/// Returns the resolved path; `links` is the number of dangling links that may still be followed.
+/// Returns the path with its symbolic links resolved. Follows at most `links` dangling links.
 private func resolvedPath(_ path: String, links: Int) -> String {
     if let whole = realPath(path) { return whole }
     let (parent, name) = (path.parentFolder, path.lastPathComponent)
@@ -42,7 +42,7 @@ func target(ofLink path: String) -> String? {
     return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
 }
 
-// Paths are split at bytes, because Swift treats a slash and a combining mark after it as one character.
+// Paths are split bytewise, because Swift treats a slash followed by a combining mark as one character.
 extension String {
     /// The folder of the file at this path; "/" for the root, "." for a name without a folder.
     package var parentFolder: String {

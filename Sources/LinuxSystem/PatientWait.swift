@@ -1,6 +1,6 @@
 private import Glibc
 
-/// A wait for a program that may itself be waiting for the user. After some inactivity, it calls a closure once.
+/// A wait for a program that may itself be waiting for the user. After a period of inactivity, it calls a closure once.
 package struct PatientWait {
     package static let usualPatience: Duration = .seconds(5)
 
@@ -15,7 +15,8 @@ package struct PatientWait {
         deadline = Deadline(after: patience)
     }
 
-    /// Restarts the time limit. Call this after the program has been active or had to wait for this process.
+    /// Restarts the time limit. Call this after the program has been active, or after it has had to wait for this
+    /// process.
     package mutating func restart() { deadline = Deadline(after: patience) }
 
     /// Waits until a descriptor is ready for one of these poll(2) events. Returns the events that have occurred.
@@ -38,7 +39,7 @@ package struct PatientWait {
         return process.wait()
     }
 
-    /// The milliseconds until the closure is called; -1 after the call.
+    /// The milliseconds until the closure is called; -1, for no time limit, once it has been called.
     private var milliseconds: Int32 { hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1) }
 
     private mutating func notifyIfDue() {

@@ -1,8 +1,8 @@
 /// Percent-encoded text, in which a byte may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A
-/// plus sign represents itself, not a space.
+/// plus sign is literal, and does not represent a space.
 package enum PercentEncoding {
-    /// Encodes each UTF-8 byte that is not allowed. `isAllowed` receives bytes, because Swift treats a slash and
-    /// a combining accent after it as one character.
+    /// Encodes each UTF-8 byte that is not allowed. `isAllowed` receives bytes, because Swift treats a slash followed
+    /// by a combining accent as one character.
     package static func encoded(_ text: String, allowing isAllowed: (UInt8) -> Bool) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte in
@@ -13,7 +13,7 @@ package enum PercentEncoding {
 
     /// Calls `take` with each decoded byte.
     ///
-    /// - Returns: whether two digits follow each percent sign. Decoding stops at the first sign that lacks them.
+    /// - Returns: whether two digits follow every percent sign. Decoding stops at the first sign that lacks them.
     package static func decode(_ encoded: some Sequence<UInt8>, _ take: (UInt8) -> Void) -> Bool {
         var rest = encoded.makeIterator()
         while let byte = rest.next() {

@@ -28,7 +28,8 @@ package struct PosixFileSystem: FileSystem {
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        // Past the limit on file sizes, the kernel would write part of a record and then send SIGXFSZ.
+        // If this write exceeded the process's file size limit, the kernel would write only part of a record, and then
+        // send SIGXFSZ.
         guard offset + UInt64(bytes.count) <= vault_file_size_limit() else { throw SystemError(EFBIG, "write") }
         var done = 0
         while done < bytes.count {
@@ -43,7 +44,7 @@ package struct PosixFileSystem: FileSystem {
         let found = uninterrupted { vault_next_data(file.number, Int64(clamping: offset)) }
         if found >= 0 { return UInt64(found) }
         if errno == ENXIO { return nil }
-        // Some file systems do not report holes.
+        // Some file systems do not report holes, so the bytes at `offset` count as data.
         guard errno == EINVAL || errno == EOPNOTSUPP else { throw SystemError(errno, "scan") }
         return offset
     }
@@ -56,7 +57,8 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// Flushes a file. If a signal interrupts the call, repeats it; the kernel has continued the flush.
+    /// Flushes a file. If a signal interrupts the call, the call is repeated; the kernel continues the flush in the
+    /// meantime.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         try check(call(file.number), "flush")
     }
@@ -72,7 +74,7 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
-        // These numbers stand for NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs. See statfs(2).
+        // These numbers identify file systems (see statfs(2)): NFS, FUSE, CIFS and SMB2; tmpfs and ramfs; overlayfs.
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,

@@ -3,11 +3,11 @@ private import Glibc
 /// Returns the path of a process's executable, or its name if the path is not readable; nil if /proc shows neither.
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
-    // The kernel limits a process's name to 16 bytes, so 64 are enough.
+    // Reading 64 bytes is enough, because the kernel limits a process's name to 16 bytes.
     return text(ofProcess: process, "comm", upTo: 64).flatMap { lines(of: $0).first }
 }
 
-/// Returns whether a process handles or ignores a signal; nil if /proc does not show it.
+/// Returns whether a process handles or ignores a signal; nil if /proc does not contain this information.
 package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     guard let status = text(ofProcess: process, "status", upTo: 8_192) else { return nil }
     let sets = lines(of: status).filter { $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:") }
@@ -16,7 +16,7 @@ package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     return sets.contains { $0 >> UInt64(signal - 1) & 1 == 1 }
 }
 
-/// Returns the lines of a text. It is split at bytes, because Swift treats CR LF as one character.
+/// Returns the lines of a string. Splits it bytewise, because Swift treats CR LF as one character.
 private func lines(of text: String) -> [String] {
     text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(Substring($0)) }
 }

@@ -1,4 +1,4 @@
-/// The quoting of words, so that a shell reads them unchanged.
+/// Quotes words so that a shell reads them unchanged.
 package enum ShellQuoting {
     package enum Shell: String, CaseIterable, Sendable {
         /// Any POSIX shell, such as dash, bash or zsh.
@@ -12,15 +12,15 @@ package enum ShellQuoting {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Quotes bytes for a shell, one by one. Between single quotation marks, even newlines and control characters
-    /// represent themselves. A zero byte cannot be part of a word in any shell.
+    /// Quotes bytes for a shell, one by one. Between single quotation marks, even newlines and control characters are
+    /// literal. A zero byte cannot be part of a word in any shell.
     package static func quote(_ bytes: some Sequence<UInt8>, for shell: Shell, _ write: (UInt8) -> Void) {
         let quote = UInt8(ascii: "'")
         let backslash = UInt8(ascii: "\\")
         write(quote)
         for byte in bytes {
             switch (shell, byte) {
-            // sh has no escape within quotation marks, so the quotation ends and a new one begins.
+            // sh has no escape within single quotation marks, so the quotation ends and a new one begins.
             case (.sh, quote): [quote, backslash, quote, quote].forEach(write)
             case (.fish, quote), (.fish, backslash): [backslash, byte].forEach(write)
             default: write(byte)

@@ -1,10 +1,11 @@
 private import CLinux
 private import Glibc
 
-/// An event that tells a waiting thread to stop.
+/// An event that signals a waiting thread to stop.
 package final class StopEvent: Sendable {
     private let isSet = Mutex(false)
-    /// A descriptor that is readable once the event is signalled; -1, which poll(2) ignores, if none could be opened.
+    /// A descriptor that is readable once the event is signalled. If opening it failed, it is -1, which poll(2)
+    /// ignores.
     private let event = FileDescriptor(owning: vault_event_descriptor())
 
     package init() {}
@@ -26,7 +27,7 @@ package final class StopEvent: Sendable {
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If poll(2) lacks memory, this thread sleeps so that the caller does not spin. It then notices the event late.
+        // If poll(2) fails for lack of memory, this thread sleeps instead of spinning. It then notices the event late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

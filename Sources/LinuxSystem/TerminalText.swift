@@ -1,14 +1,15 @@
-// Some characters control a terminal, and others are invisible on it. In untrusted texts, both kinds are escaped.
+// Some characters control a terminal, and others are invisible on it. Both kinds are escaped in untrusted text.
 
 extension Unicode.Scalar {
-    /// Whether the character can control a terminal, or make the text around it look different: control and format
-    /// characters (including direction marks), line separators, spaces other than U+0020, blank characters, and those
-    /// that Unicode calls default-ignorable, such as zero-width spaces and fillers. The joiners and variation selectors
-    /// of emoji are included, because two names that look alike are worse than a split emoji.
+    /// Whether the character can control a terminal, or change how the surrounding text looks. This includes control
+    /// and format characters (such as direction marks), line separators, spaces other than U+0020, blank characters,
+    /// and characters that Unicode calls default-ignorable, such as zero-width spaces and fillers. The joiners and
+    /// variation selectors of emoji are included, because two names that look alike are worse than a split emoji.
     @inlinable
     package var isUnsafeOnTerminal: Bool {
         switch value {
-        // Most names consist of these. A lookup in Unicode's tables takes 80 ns, and a list may have a million names.
+        // Most names contain only these characters. Listing them here avoids a Unicode lookup, which takes 80 ns. A
+        // list may have a million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x370..<0x600, 0x3165..<0xFE00: false
         default: isUnseenKind || isBlank || properties.isDefaultIgnorableCodePoint
         }
@@ -35,7 +36,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text in quotation marks, on one line, escaped as in JSON, so that readers recognize its end in any sentence.
+    /// The text in quotation marks, on one line, escaped as in JSON, so that its end is recognizable in any sentence.
     package var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

@@ -12,7 +12,7 @@ package func onBlockingThread<Result: Sendable, Failure: Error>(
     }
 }
 
-/// Runs the call outside of the caller's actor, whose executor would take precedence over the preference.
+/// Runs `body` outside the caller's actor. Otherwise, the actor's executor would run it instead of the pool.
 @concurrent
 private func offActor<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
@@ -22,13 +22,13 @@ private func offActor<Result: Sendable, Failure: Error>(
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
 
-    /// The maximum number of threads. Most calls wait for the same locks, so more threads would not finish sooner.
+    /// The maximum number of threads. Most calls wait for the same locks, so more threads would not finish them sooner.
     private static let maximumCount = 8
-    /// The time for which an idle thread is retained, because starting one costs more than a short call.
+    /// How long to keep an idle thread. Starting a thread costs more than a short call.
     private static let secondsOfIdleness = 1
 
     private struct State {
-        /// The waiting jobs. The last one runs next.
+        /// The waiting jobs, newest first, so the last one runs next.
         var jobs: [UnownedJob] = []
         var threads = 0
         var idle = 0
@@ -53,7 +53,7 @@ private final class BlockingThreads: TaskExecutor {
         guard isThreadMissing else { return }
         do { try startDetachedThread(named: "vault blocking") { self.run() } } catch {
             // If no thread can be started, the next job runs on the global executor, and blocks one of its threads. If
-            // this pool has no threads at all, the other jobs run there as well.
+            // this pool has no other thread, all waiting jobs run there.
             let jobs = state.withLock { state in
                 state.threads -= 1
                 let count = state.threads == 0 ? state.jobs.count : min(state.jobs.count, 1)
@@ -77,7 +77,7 @@ private final class BlockingThreads: TaskExecutor {
             if let job { return job }
             if work.wait(seconds: BlockingThreads.secondsOfIdleness) { continue }
             let isOver = state.withLock { state in
-                // If no thread counts as idle, a new job has just signalled the semaphore for this thread.
+                // If `idle` is 0, `enqueue` has already claimed this thread for a new job, and signals the semaphore.
                 guard state.idle > 0 else { return false }
                 state.idle -= 1
                 state.threads -= 1
@@ -90,7 +90,7 @@ private final class BlockingThreads: TaskExecutor {
 }
 
 /// Runs `body` on a new, detached thread. All signals are blocked on it, so that handlers run on the program's own
-/// threads. Tools such as ps show `name`, which has at most 15 bytes. Throws if a limit of the system is reached.
+/// threads. Tools such as ps show `name`, which has at most 15 bytes. Throws if a system limit is reached.
 package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -129,7 +129,7 @@ private final class Work {
 
 /// A system semaphore, initially zero. A waiting thread sleeps immediately, whereas the standard mutex spins first.
 ///
-/// It is safely Sendable, because the pointer never changes, and semaphores are thread-safe (sem_overview(7)).
+/// It can safely be Sendable, because the pointer never changes, and semaphores are thread-safe (sem_overview(7)).
 package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -3,7 +3,8 @@ private import Glibc
 /// An open file that only root or this process's user can have written. Files that determine which programs run, which
 /// vault is opened, and which state is the newest are read only through this type.
 ///
-/// The open file is checked, as its path may now name another file. Root can read all files, but trusts only its own.
+/// The open file is checked, because its path may already refer to another file. Root can read all files, but trusts
+/// only its own.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus
@@ -29,7 +30,7 @@ package enum Distrust: Error, Hashable, Sendable {
     case anotherOwner, writableByOthers
     case system(SystemError)
 
-    /// Returns a sentence fragment with the path of a file or folder, its problem, and advice that fits every file.
+    /// Returns a sentence fragment with the path of a file or folder and its problem, and with advice for root.
     package func reason(of path: String) -> String {
         switch self {
         case .anotherOwner where geteuid() == 0:
@@ -54,12 +55,12 @@ extension FileStatus {
 }
 
 extension FileSystem {
-    /// Returns the symbolic link on a folder's path, or the folder itself, through which another user could replace
-    /// files that root creates in the folder, although that user could not write to them. Returns nil if there is no
-    /// such link or folder, or if this process does not run as root, because the system then restricts it.
+    /// Returns a part of a folder's path that another user owns: a symbolic link, or the folder itself. That user could
+    /// replace files that root creates in the folder, even without write access to the files. Returns nil if there is
+    /// no such part, or if this process does not run as root and is therefore limited in what it can write.
     ///
-    /// - Parameter folder: the files' folder as the caller has named it, with unresolved links. If it does not exist,
-    ///   its nearest existing parent is checked.
+    /// - Parameter folder: the folder as specified by the caller, with unresolved links. If it does not exist, its
+    ///   nearest existing parent is checked.
     package func partOfAnotherUser(above folder: String) -> String? {
         guard geteuid() == 0 else { return nil }
         if let link = linkOfAnotherUser(in: folder) { return link }
@@ -83,7 +84,7 @@ extension LocalPeer {
 package func linkOfAnotherUser(in path: String) -> String? {
     guard geteuid() == 0 else { return nil }
     var rest = Array(parts(of: absolutePath(path)).reversed())
-    // At most 40 links are followed, as by the kernel.
+    // Like the kernel, this loop follows at most 40 links.
     var folder = "/"
     var links = 40
     while let name = rest.popLast() {

@@ -18,14 +18,16 @@ package struct WholeFile: Sendable {
 
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The status before the read, with times. If its size differs from `bytes.count`, a process was writing.
+        /// The file's status and times before the read. If its size differs from `bytes.count`, another process was
+        /// writing to the file.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
-    /// Reads the file; returns nil if it does not exist. Also throws the errors of ``FileStatus/checkRegular(upTo:)``.
+    /// Reads the file; returns nil if it does not exist. Also throws the same errors as
+    /// ``FileStatus/checkRegular(upTo:)``.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file, withTimes: true)
@@ -55,15 +57,15 @@ package struct WholeFile: Sendable {
     private func open() throws(SystemError) -> FileDescriptor? {
         do { return try fileSystem.open(path, .read) } catch {
             guard !error.isMissing else { return nil }
-            // The error for a socket does not state that the file is a socket.
+            // The error of open(2) does not show whether the path is a socket, so the file's status is checked.
             if let status = try? fileSystem.status(at: path) { try status.checkRegular() }
             throw error
         }
     }
 
     /// Writes a new file in the same folder, flushes it, and renames it into place. Returns the open file. The caller
-    /// holds the folder's lock, and makes the rename durable. The new file keeps the old file's owner if this user may
-    /// change owners. Throws a ``SystemError/isExisting`` error if the file exists and `replacing` is false.
+    /// must hold the folder's lock, and make the rename durable. The new file keeps the old file's owner if this user
+    /// is allowed to change it. Throws a ``SystemError/isExisting`` error if the file exists and `replacing` is false.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true
@@ -95,9 +97,9 @@ package struct WholeFile: Sendable {
     }
 }
 
-// A file is written under a temporary name in the same folder and then renamed, so that no process sees part of it. The
-// temporary name is fixed, and a user's own file is unlikely to have it. Only the holder of a lock on the folder, or on
-// the file to be replaced, creates such a file. So if one exists already, a crash has left it.
+// A file is written under a temporary name in the same folder and then renamed, so that no process sees it
+// half-written. The temporary name is fixed, and a user's own file is unlikely to have it. Only the holder of a lock on
+// the folder, or on the file to be replaced, creates such a file, so an existing one was left behind by a crash.
 
 extension FileSystem {
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {

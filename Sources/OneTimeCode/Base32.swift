@@ -1,6 +1,6 @@
 import Sealing
 
-/// Decodes base32 (RFC 4648) in the forms in which services display it. Either case is accepted, and spaces, dashes and
+/// A decoder for base32 (RFC 4648) in the forms that services display. Either case is accepted, and spaces, dashes and
 /// padding are optional. Decoding takes the same time for all letters and digits.
 struct Base32Decoder: ~Copyable {
     private var data: SecretBytes
@@ -45,7 +45,7 @@ struct Base32Decoder: ~Copyable {
     /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are ignored, since
     /// some services choose each character at random.
     consuming func finish() -> SecretBytes? {
-        // No sequence of whole bytes encodes to these numbers of characters.
+        // No complete base32 text has exactly 1, 3 or 6 characters after its last group of eight.
         let isTruncated = [1, 3, 6].contains(characterCount % 8)
         guard isValid, !isTruncated, paddingCount < 8, size > 0, size <= data.count else { return nil }
         var data = data

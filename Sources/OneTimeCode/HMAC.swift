@@ -3,7 +3,7 @@ import Sealing
 
 /// HMAC (RFC 2104) from nettle, since libsodium does not support SHA-1.
 enum HMAC {
-    /// Computes the code of a message. Throws `outOfMemory`.
+    /// Computes the authentication code of a message. Throws `outOfMemory`.
     static func code(
         _ message: [UInt8], key: borrowing SecretBytes, _ algorithm: OneTimeKey.Algorithm
     ) throws(SealingError) -> SecretBytes {
@@ -26,8 +26,8 @@ enum HMAC {
     private typealias Input<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafePointer<UInt8>?) -> Void
     private typealias Output<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafeMutablePointer<UInt8>?) -> Void
 
-    /// Computes the code with the functions of one hash algorithm. The context is in guarded memory too, because anyone
-    /// who has its hash states can compute codes without the key.
+    /// Computes the HMAC with the functions of one hash algorithm. The HMAC context is in guarded memory too, because
+    /// anyone who obtains its hash states can compute codes without the key.
     private static func code<Context>(
         _ message: [UInt8], _ key: borrowing SecretBytes,
         _ setKey: Input<Context>, _ update: Input<Context>, _ digest: Output<Context>, _ size: Int32

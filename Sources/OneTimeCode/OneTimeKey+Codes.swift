@@ -1,7 +1,7 @@
 package import Sealing
 
 extension OneTimeKey {
-    /// Returns the code for `counter`, which is a number of codes in HOTP and a number of periods in TOTP.
+    /// Returns the code for `counter`, which counts codes in HOTP and periods in TOTP.
     ///
     /// - Throws: `outOfMemory`.
     package borrowing func code(of counter: UInt64) throws(OneTimeKeyError) -> SecretBytes {

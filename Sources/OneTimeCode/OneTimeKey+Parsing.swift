@@ -7,10 +7,10 @@ package import Sealing
 extension OneTimeKey {
     private static let digits: ClosedRange<UInt64> = 6...8
     private static let periods: ClosedRange<UInt64> = 1...86_400
-    /// The valid counters. Incrementing the maximum does not overflow.
+    /// The valid values of a counter from which codes are computed. Incrementing the maximum does not overflow.
     private static let counters = 0...UInt64(Int64.max)
-    /// The minimum size, in bytes, of a secret that is not part of a URI. No service issues a shorter secret, and a
-    /// shorter text could be a password.
+    /// The minimum size, in bytes, of a one-time code's secret that is not part of a URI. No service issues a shorter
+    /// secret, and a shorter text could be a password.
     private static let shortestSecret = 10
 
     /// Parses an `otpauth://` URI, a `steam://` URI or a base32 secret. White space around the text is ignored.
@@ -93,7 +93,7 @@ private struct KeyURIParameters {
     init(_ query: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
         for part in query.split(separator: UInt8(ascii: "&")) {
             let typed = part.prefix { $0 != UInt8(ascii: "=") }
-            // Other parameters, such as the URL of an image, do not affect the codes.
+            // The URI's other parameters, such as the URL of an image, do not affect the one-time codes.
             guard let name = Name.allCases.first(where: { typed.isEqual(to: $0.rawValue) }) else { continue }
             guard values.updateValue(part.dropFirst(typed.count + 1), forKey: name) == nil else {
                 throw .malformed("its \(name) is given twice")

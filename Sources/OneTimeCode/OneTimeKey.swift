@@ -1,6 +1,6 @@
 package import Sealing
 
-/// The secret that a service shares for one-time codes, with the codes' algorithm and form.
+/// The secret behind a service's one-time codes, with the algorithm and form of the codes.
 package struct OneTimeKey: ~Copyable {
     package enum Algorithm: String, CaseIterable, Sendable {
         case sha1 = "SHA1"
@@ -19,7 +19,7 @@ package struct OneTimeKey: ~Copyable {
     package enum Form: Hashable, Sendable {
         /// A number of 6 to 8 digits, with leading zeros.
         case digits(Int)
-        /// Five characters from Steam's alphabet.
+        /// A code of five characters from Steam's alphabet.
         case steam
     }
 
@@ -44,7 +44,7 @@ extension OneTimeKey {
     }
 }
 
-/// The reason why no one-time codes can be computed from a text. The reason contains no part of the text.
+/// The reason why no one-time codes can be computed from a string. It contains no part of the string.
 package enum OneTimeKeyError: Error, Hashable, Sendable {
     /// The text is neither an `otpauth://` URI nor a base32 secret.
     case unrecognized
@@ -56,12 +56,12 @@ package enum OneTimeKeyError: Error, Hashable, Sendable {
     case outOfMemory
 }
 
-/// Methods that compare parts of a URI without copying them, since one part is the secret.
+/// Methods that compare parts of a URI in place. One part is the secret, which must not be copied.
 extension Slice<UnsafeRawBufferPointer> {
-    /// Returns whether the bytes equal an ASCII text, ignoring case.
+    /// Returns whether the bytes equal an ASCII string, ignoring case.
     func isEqual(to text: String) -> Bool { elementsEqual(text.utf8) { $0.lowered == $1.lowered } }
 
-    /// Returns the bytes after a prefix, whose case is ignored; nil if the bytes do not begin with the prefix.
+    /// Returns the bytes after a prefix, ignoring the prefix's case; nil if the bytes do not begin with it.
     func dropping(prefix: String) -> Self? {
         self.prefix(prefix.utf8.count).isEqual(to: prefix) ? dropFirst(prefix.utf8.count) : nil
     }

@@ -1,9 +1,9 @@
 public import FoundationEssentials
 package import LinuxSystem
 
-/// The error of a failed operation on a store.
+/// The error thrown by a failed operation on a store.
 ///
-/// Programs decide by ``code`` and show ``message`` to the user. The message is a sentence or two about what is wrong,
+/// Programs branch on ``code`` and show ``message`` to the user. The message says in a sentence or two what is wrong,
 /// where, and how to fix it. `description` and `localizedDescription` return it too. None of them contains a secret.
 ///
 /// A missing value is not an error. Reading returns nil if, and only if, there is no value.
@@ -14,12 +14,12 @@ public struct VaultError: Error, Hashable, Sendable {
     public let message: String
     /// The value of `errno`, if a system call failed.
     public let systemError: Int32?
-    /// Details that ``code`` does not distinguish. The module that creates the error defines their type.
+    /// Details that ``code`` does not convey. The module that creates the error defines their type.
     package let detail: (any Sendable)?
 
     /// Creates an error for your own store to throw.
     ///
-    /// - Parameter message: a text about what is wrong and how to fix it, without any secret.
+    /// - Parameter message: what is wrong and how to fix it, without any secret.
     public init(_ code: Code, _ message: String, systemError: Int32? = nil) {
         self.init(code, message, systemError: systemError, detail: nil)
     }
@@ -38,7 +38,7 @@ public struct VaultError: Error, Hashable, Sendable {
 
         private init(_ name: String) { self.name = name }
 
-        /// The operation needs a name that does not exist.
+        /// The name does not exist, but the operation requires it.
         public static let absent = Code("absent")
         /// There is no vault at the path.
         public static let noVault = Code("noVault")
@@ -49,8 +49,8 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let exists = Code("exists")
         /// An argument is invalid, such as an unusable path, or a name, attribute, label or value that exceeds a limit.
         public static let invalid = Code("invalid")
-        /// The vault cannot be opened. Its key, passphrase, command or identity is missing, wrong or accessible to
-        /// others, or the vault's fingerprint is unknown on this machine. Or a drop was sealed for another vault.
+        /// The vault cannot be opened (its key, passphrase, command or identity is missing, wrong or accessible to
+        /// others, or its fingerprint is unknown on this machine), or a drop was sealed for another vault.
         public static let locked = Code("locked")
         /// The vault fails authentication or violates the format. It was changed or truncated, or is not a vault.
         public static let damaged = Code("damaged")
@@ -62,10 +62,10 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let diverged = Code("diverged")
         /// The vault at the path is not the one that this machine has seen (see ``Keychain/Options/acceptedAlarms``).
         public static let exchanged = Code("exchanged")
-        /// Another process held the vault for too long.
+        /// Another process kept the vault locked for too long, or kept changing the same names.
         public static let busy = Code("busy")
-        /// The system refused, for example because of a full disk, a read-only file system or a missing permission. The
-        /// former contents are kept.
+        /// The system refused the operation, for example because of a full disk, a read-only file system or a missing
+        /// permission. The former contents are kept.
         public static let unavailable = Code("unavailable")
         /// A write failed and could not be undone, so it is unknown whether the change will last. This process writes
         /// nothing more to the vault. Restart the process to read the actual state.
@@ -95,13 +95,13 @@ extension VaultError: LocalizedError, CustomStringConvertible {
     /// The message, for `localizedDescription`.
     public var errorDescription: String? { message }
 
-    /// Returns the first ten names, and the number of further names, for use in a sentence.
+    /// Returns the first ten names, and how many more there are, for use in a sentence.
     package static func words(_ names: [String]) -> String {
         let more = names.count > 10 ? ", and \(names.count - 10) more" : ""
         return names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ") + more
     }
 
-    /// The error of a transaction that cannot commit, because other processes keep changing the values it reads.
+    /// The error for a transaction that cannot commit, because other processes keep changing the values that it reads.
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
     package static func held(_ path: String) -> VaultError {
@@ -112,7 +112,7 @@ extension VaultError: LocalizedError, CustomStringConvertible {
         if error.isBusy { self = .held(path) } else { self.init(refused: "\(error.call) \(path)", error.number) }
     }
 
-    /// Creates the error of a refused action, such as "read /a/b". `number` is the value of `errno`.
+    /// Creates the error for a refused action, such as "read /a/b". `number` is the value of `errno`.
     package init(refused action: String, _ number: Int32) {
         let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
         self.init(.unavailable, "Cannot \(action): \(SystemError.message(for: number)).\(advice)", systemError: number)

@@ -2,7 +2,8 @@ import FoundationEssentials
 
 // The comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's CFBinaryPList.c documents the format.
 
-/// The file's header, and objects' first bytes, each with the object's type in its high half and size in its low half.
+/// The header of a binary property list, and the markers that begin its objects. A marker is a byte with the object's
+/// type in the high half and its size in the low half.
 enum BinaryMarker {
     static let header = Array("bplist00".utf8)
 
@@ -17,15 +18,16 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// The low half of a first byte if the size does not fit into it. An integer object with the size follows.
+    /// The low half of an object's marker if the object's size does not fit in it. An integer object with the size
+    /// follows.
     static let sizeFollows: UInt8 = 0x0f
 }
 
 /// A reader that builds the tree of a binary property list from the file's objects.
 ///
-/// A file may refer to an object many times. For example, twenty arrays that each contain the next one twice are a
-/// million values. So each object is read once, and its tree is kept with the tree's size and depth. The reader does
-/// not recurse, since a file may be nested to any depth.
+/// A file may refer to an object many times. For example, twenty arrays that each contain the next one twice represent
+/// a million values. So each object is read once, and its tree is kept together with the tree's size and depth. The
+/// reader does not recurse, since containers may be nested to any depth.
 struct BinaryReader {
     private struct Subtree {
         let value: StoredValue
@@ -48,7 +50,7 @@ struct BinaryReader {
     }
 
     private let bytes: [UInt8]
-    /// Whether UIDs, which only keyed archives contain, are read in their XML form. Otherwise, they are errors.
+    /// Whether to read UIDs, which only keyed archives contain, in their XML form. Otherwise, they are errors.
     private let allowsUIDs: Bool
     private let offsetSize: Int
     private let referenceSize: Int
@@ -58,8 +60,9 @@ struct BinaryReader {
     private let tableStart: Int
     /// The offset of the next field of the object that is being read.
     private var offset = 0
-    /// The number of bytes of objects that may still be read. Each object is read once, so only overlapping objects
-    /// exhaust this number. No writer produces them, and they could make a small file take unlimited time and memory.
+    /// The number of object bytes that may still be read. Each object is read once, so only overlapping objects can
+    /// exhaust this limit. No writer produces them. Without the limit, they could make a small file take
+    /// unlimited time and memory.
     private var allowance: Int
     /// The trees of the objects, by reference; nil for a container whose children are still being read.
     private var subtrees: [Int: Subtree?] = [:]
@@ -102,7 +105,7 @@ struct BinaryReader {
             containers[last].valueCount += subtree.valueCount
             containers[last].depth = max(containers[last].depth, subtree.depth + 1)
             try PropertyListFormat.check(valueCount: containers[last].valueCount)
-            // The file may refer again, at a greater depth, to a subtree that has already been read.
+            // A subtree that has already been read may occur again at a greater depth, so each occurrence is checked.
             guard containers.count + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
         }
     }
@@ -115,7 +118,7 @@ struct BinaryReader {
         }
         guard let value = try scalar(reference) else { return nil }
         var subtree = Subtree(value: value)
-        // A scalar becomes a dictionary only if it is a UID. This dictionary contains one value.
+        // The only scalar that becomes a dictionary is a UID. Its dictionary contains one value.
         if case .dictionary = value {
             subtree.valueCount = 2
             subtree.depth = 1
@@ -185,7 +188,7 @@ extension BinaryReader {
         return nil
     }
 
-    /// Returns the next `count` fields of `width` bytes, and advances the offset past them.
+    /// Returns the next `count` fields of `width` bytes each, and advances the offset past them.
     private mutating func take(_ count: Int, of width: Int = 1) throws(PropertyListError) -> ArraySlice<UInt8> {
         let (size, overflow) = count.multipliedReportingOverflow(by: width)
         guard !overflow, size >= 0, offset <= tableStart, size <= tableStart - offset else {

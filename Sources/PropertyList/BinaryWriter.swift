@@ -4,11 +4,11 @@ import FoundationEssentials
 struct BinaryWriter {
     private(set) var output = BinaryMarker.header
     private var referenceSize = 0
-    /// The reference of the next container's first child. Children are listed in the same order as their parents.
+    /// The reference to the first child of the container written next. Children are in the same order as their parents.
     private var nextChild = 1
 
     init(_ tree: StoredValue) throws(PropertyListError) {
-        // The number of objects determines the width of references, so the objects are listed first.
+        // The number of objects determines the size of a reference in bytes, so all objects are listed first.
         let objects = try BinaryWriter.objects(of: tree)
         referenceSize = BinaryWriter.width(objects.count)
         var offsets: [Int] = []
@@ -79,7 +79,7 @@ struct BinaryWriter {
     }
 
     private mutating func write(_ number: Int128) {
-        // Integers of fewer than 8 bytes are unsigned, and those of 8 bytes are signed, so larger ones need 16 bytes.
+        // Integers of fewer than 8 bytes are unsigned. Those of 8 bytes are signed, so larger numbers need 16 bytes.
         let power = number < 0 ? 3 : number > Int64.max ? 4 : BinaryWriter.width(Int(number)).trailingZeroBitCount
         output.append(BinaryMarker.integer | UInt8(power))
         append(number, 1 << power)

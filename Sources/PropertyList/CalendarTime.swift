@@ -39,7 +39,7 @@ package enum CalendarTime {
         let dayCount = days(year: fields[0], month: fields[1], day: fields[2]) - referenceDay
         let seconds = dayCount * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
         let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
-        // A date that does not exist, such as February 30, is converted to another date, which has a different text.
+        // A date that does not exist, such as February 30, is converted to another date, whose text differs.
         guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that does not exist") }
         return date
     }
@@ -50,13 +50,13 @@ package enum CalendarTime {
         else { return nil }
         let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = civil(dayCount)
-        // Adds a power of ten and drops the sum's first digit, which leaves the number with leading zeros.
+        // Pads `number` with leading zeros, by adding `power`, a power of ten, and dropping the first digit of the sum.
         func padded(_ number: Int, _ power: Int) -> Substring { String(power + number).dropFirst() }
         let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 100) }
         return "\(padded(year, 10_000))-\(padded(month, 100))-\(padded(day, 100))T\(clock.joined(separator: ":"))Z"
     }
 
-    /// Returns whether a date has a text, which then represents it exactly.
+    /// Returns whether this format can represent a date exactly.
     package static func holds(_ date: Date) -> Bool {
         text(date) != nil && date.timeIntervalSinceReferenceDate.bitPattern != (-0.0).bitPattern
     }

@@ -24,11 +24,11 @@ package struct PropertyListError: Error, Hashable, Sendable {
     package static let tooDeep = Self(
         code: .tooDeep, sentence: "containers nested more than \(StoredValue.maximumDepth) levels deep")
 
-    /// Returns a key as a step of a path in an error: `["window"]`.
+    /// Returns a key as one step of the path in an error: `["window"]`.
     static func step(_ key: String) -> String { "[\(shown(key))]" }
 
-    /// Returns a key in the form for errors: `"window"`. A key in a file may have any length and contain control
-    /// characters for terminals, so it is shortened and escaped.
+    /// Returns a key as it appears in an error: `"window"`. A key in a file may have any length and contain terminal
+    /// control characters, so it is shortened and escaped.
     package static func shown(_ key: String) -> String {
         let start = String(String.UnicodeScalarView(key.unicodeScalars.prefix(64)))
         return start.debugDescription + (start.utf8.count < key.utf8.count ? "…" : "")

@@ -19,9 +19,9 @@ public enum StoredValue: Sendable {
     case data(Data)
     /// A point in time.
     case date(Date)
-    /// Values in a fixed order.
+    /// An ordered list of values.
     case array([StoredValue])
-    /// Values by key.
+    /// Values, each with a string as its key.
     case dictionary([String: StoredValue])
     /// Bytes that were stored without a type. They can be read as data, or as a string if they are UTF-8.
     case untyped(Data)
@@ -32,7 +32,7 @@ extension StoredValue {
     package static let integers = Int128(Int64.min)...Int128(UInt64.max)
 
     /// The maximum number of nested containers. Deeper nesting is neither read nor written, since decoding and freeing
-    /// a value use stack for each level.
+    /// a value use stack space for each level.
     package static let maximumDepth = 512
 
     /// The type of the value, with its article: "a string", "an integer".
@@ -58,9 +58,9 @@ extension StoredValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-// Values are equal if they have the same bits. The standard library's equality differs in three cases. Two spellings of
-// an accented letter are equal, and so are -0.0 and 0.0, so a change would go unnoticed. A NaN differs from itself, so
-// a comparison would never succeed.
+// Values are equal if they have the same bits. The standard library's equality differs in three cases. It equates two
+// spellings of an accented letter, and -0.0 with 0.0, so a change would go unnoticed. It distinguishes a NaN from
+// itself, so a comparison would never succeed.
 //
 // The comparison does not recurse, so a value that is nested too deeply does not overflow a thread's stack.
 
@@ -75,7 +75,8 @@ extension StoredValue: Hashable {
             case (.dictionary(let left), .dictionary(let right)):
                 guard left.count == right.count else { return false }
                 for (key, value) in left {
-                    // Swift may find another spelling of `key`, so the bytes of both spellings are compared.
+                    // A Swift dictionary also finds a key that has the same characters in another encoding, so the
+                    // bytes are compared.
                     guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
                         return false
                     }
@@ -97,7 +98,7 @@ extension StoredValue: Hashable {
         return true
     }
 
-    /// Hashes only the size of a container, which is cheap at any depth.
+    /// Hashes a container by its size only, which is cheap at any depth.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break
@@ -114,7 +115,7 @@ extension StoredValue: Hashable {
 }
 
 extension [String: StoredValue] {
-    /// The entries, sorted by the UTF-8 of their keys. Every format writes a dictionary's entries in this order.
+    /// The entries, sorted by the UTF-8 bytes of their keys. Every format writes a dictionary's entries in this order.
     package var sortedByBytes: [(key: String, value: StoredValue)] {
         sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
@@ -129,7 +130,7 @@ extension [String: StoredValue] {
 package enum PropertyListFormat: Hashable, Sendable {
     case xml, binary
 
-    /// The maximum size of a file in bytes.
+    /// The maximum size of a property list in bytes.
     package static let maximumSize = 64 << 20
     /// The maximum number of values in a tree. A small binary file can exceed it by referring to objects many times.
     package static let maximumValues = 1_000_000
@@ -142,8 +143,8 @@ package enum PropertyListFormat: Hashable, Sendable {
         guard size <= maximumSize else { throw .tooLarge("more than \(maximumSize) bytes") }
     }
 
-    /// Reads a property list in the format that its first bytes indicate. Any bytes are safe to pass, since the result
-    /// is a tree within the limits or an error.
+    /// Reads a property list in the format that its first bytes indicate. It is safe to pass any bytes: the result is
+    /// either a tree within the limits or an error.
     ///
     /// Two keys that are canonically equivalent (é as one character, and e with an accent) are equal in Swift. A file
     /// that contains both is refused, like a file that contains the same key twice.

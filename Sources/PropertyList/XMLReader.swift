@@ -3,7 +3,7 @@ import CExpat
 /// A receiver of an XML document's contents while the document is read.
 package protocol XMLEvents: AnyObject {
     func start(_ element: String, attributes: [String: String]) throws(PropertyListError)
-    /// Receives a text, or one of several consecutive parts of it.
+    /// Receives character data, or one of several consecutive parts of it.
     func text(_ characters: [UInt8]) throws(PropertyListError)
     func end() throws(PropertyListError)
 }
@@ -103,13 +103,13 @@ final class XMLTreeBuilder: XMLEvents {
         let isDictionary: Bool
         var values: [StoredValue] = []
         var entries: [String: StoredValue] = [:]
-        /// The key whose value is expected next.
+        /// The dictionary key whose value is expected next.
         var key: String?
         var needsKey: Bool { isDictionary && key == nil }
     }
 
     private var containers: [Container] = []
-    /// The scalar or key that is being read.
+    /// The scalar or key element that is being read, and its text so far; nil between such elements.
     private var leaf: (element: XMLElement, text: [UInt8])?
     private var hasStarted = false
     private var valueCount = 0
@@ -171,7 +171,7 @@ final class XMLTreeBuilder: XMLEvents {
             containers[last].values.append(value)
         } else if let key = containers[last].key.take() {
             guard containers[last].entries.updateValue(value, forKey: key) == nil else {
-                throw .malformed("the key \(PropertyListError.step(key)) twice in a dict")
+                throw .malformed("the key \(PropertyListError.step(key)) occurs twice in a dict")
             }
         }
     }

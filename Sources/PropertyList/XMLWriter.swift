@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// A writer of XML property lists in CoreFoundation's layout, with a dictionary's keys sorted by their UTF-8.
+/// A writer of XML property lists in CoreFoundation's layout, with a dictionary's keys sorted by their UTF-8 bytes.
 ///
 /// The writer does not recurse, since a tree may be nested to any depth.
 struct XMLWriter {
     private struct Container {
         let element: XMLElement
-        /// The container's children. Only a dictionary's children have keys.
+        /// The container's children. The children of an array have no keys.
         let children: [(key: String?, value: StoredValue)]
         /// The number of children whose output has begun.
         var count = 0
@@ -50,7 +50,7 @@ struct XMLWriter {
             guard StoredValue.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
             line("<integer>\(number)</integer>")
         case .real(let number):
-            // Writes the shortest decimal that is read as this number, or CoreFoundation's name for infinity or NaN.
+            // Writes the shortest decimal that reads back as this number, or CoreFoundation's name for infinity or NaN.
             let infinity = number < 0 ? "-infinity" : "+infinity"
             line("<real>\(number.isNaN ? "nan" : number.isFinite ? "\(number)" : infinity)</real>")
         case .string(let string): try write(string, in: .string)
@@ -75,9 +75,9 @@ struct XMLWriter {
 
     private mutating func write(_ text: String, in element: XMLElement) throws(PropertyListError) {
         if let scalar = text.unicodeScalars.first(where: { !$0.isXMLCharacter }) {
-            // Four digits are enough, since all characters that XML does not allow are below U+10000.
+            // Four hexadecimal digits are enough, since all characters that XML does not allow are below U+10000.
             let digits = String(0x10000 + scalar.value, radix: 16, uppercase: true).dropFirst()
-            throw unrepresentable("a \(element.rawValue) with the character U+\(digits), which XML cannot hold")
+            throw unrepresentable("a \(element.rawValue) with the character U+\(digits), which XML does not allow")
         }
         indent()
         append("<\(element.rawValue)>")
@@ -117,7 +117,7 @@ struct XMLWriter {
 
     private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
 
-    /// Returns an error with the location of the value that is being written.
+    /// Returns an error that states the location in the tree of the value that is being written.
     private func unrepresentable(_ what: String) -> PropertyListError {
         let steps = containers.map { $0.children[$0.count - 1].key.map(PropertyListError.step) ?? "[\($0.count - 1)]" }
         return .unrepresentable(steps.isEmpty ? what : "\(what), at \(steps.joined())")

@@ -3,10 +3,10 @@ package import Sealing
 
 /// An error of the sealed log, with a code, details, and the system's error number if there is one.
 ///
-/// `detail` contains offsets, sizes and paths, but never a name or value from the vault, and no part of a key.
+/// `detail` may contain offsets, sizes and paths, but never a name or value from the vault, or any part of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// There is no file at the path. If the code is `gone`, this machine remembers a vault at this path.
+        /// There is no vault at the location. If the code is `gone`, this machine has seen one there.
         case missing, gone
         /// The path points to a folder, a named pipe, a socket or a device.
         case notAFile
@@ -22,7 +22,7 @@ package struct LogError: Error, Hashable, Sendable {
         case keyMissing, keyUnreadable
         /// Other users can read or write the key file (`keyExposed`), or can only read root's key file (`keyShared`).
         case keyExposed, keyShared
-        /// A generated key file was mistyped, cut or changed (`keyDamaged`), the key file cannot be a key
+        /// A generated key file was mistyped, truncated or changed (`keyDamaged`), the file cannot serve as a key file
         /// (`keyUnsuitable`), or it opens no slot (`keyWrong`).
         case keyDamaged, keyUnsuitable, keyWrong
         /// The secret already opens a key slot (`slotExists`), or another process has removed or replaced the slot
@@ -30,46 +30,48 @@ package struct LogError: Error, Hashable, Sendable {
         case slotExists, slotGone
         /// The slot that opened this machine's copy of the vault has been removed. Reopen the vault to get its keys.
         case keysChanged
-        /// Without this member, the vault would have none, and changes would no longer be signed.
+        /// The change would remove the last member, so that changes would no longer be signed.
         case lastMember
-        /// A needed passphrase cannot be typed (`passphraseNeeded`), or no typed one opens a slot (`passphraseWrong`).
+        /// A required passphrase cannot be typed (`passphraseNeeded`), or no typed one opens a slot
+        /// (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
         /// The command that prints the key failed (`commandFailed`) or lacks the user's consent (`commandUntrusted`).
         case commandFailed, commandUntrusted
         /// An identity is needed (`identityMissing`), its file cannot be read (`identityUnreadable`), other users can
         /// read or write it (`identityExposed`), or the identity opens no slot or its plugin failed (`identityWrong`).
-        /// If the identity may have opened the vault before, but opens no slot, the code is `identityRemoved`.
+        /// If the identity opens no slot but may have opened the vault before, the code is `identityRemoved`.
         case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
-        /// A recipient's slot opened a vault for which this machine has no (`unpinned`) or another pin (`pinWrong`).
+        /// A recipient's slot opened the vault, but this machine's pin is missing (`unpinned`) or differs (`pinWrong`).
         case unpinned, pinWrong
         /// The vault fails authentication or violates the format (`damaged`), or its format is newer (`newerFormat`).
         case damaged, newerFormat
-        /// The vault at the location is not bound to the location's name.
+        /// The location gives the vault's name, but the vault found there is bound to another name or to none.
         case otherName
         /// The copy that was to be merged is damaged.
         case copyDamaged
         /// According to the rollback memory, the vault is an older copy (`rolledBack`), has another history
         /// (`diverged`), or is another vault (`exchanged`).
         case rolledBack, diverged, exchanged
-        /// The vault has members, but none has this machine's device. The detail is the device as text, or empty.
+        /// The vault has members, but none owns this machine's device. The detail is the device as text, or empty.
         case notMember
         /// A file cannot be trusted, most often because it belongs to another user. The detail begins with its path.
         case untrustworthy
-        /// This machine's signing key cannot be used. The detail is a whole sentence.
+        /// This machine's signing key is unusable. The detail is a complete sentence.
         case deviceUnusable
         /// The access log is on but cannot be written or read.
         case accessLogUnusable
         case busy
         /// A system call failed, for example because of a full disk, a read-only file system or a missing permission.
         case unavailable
-        /// No server responds (`unreachable`), or a server refuses (`serverRefused`). The detail is a whole sentence.
+        /// No server responds (`unreachable`), or a server refuses a request (`serverRefused`). The detail is a
+        /// complete sentence.
         case unreachable, serverRefused
-        /// A flush failed, and the write could not be undone, so it may or may not be durable. If there is a detail but
-        /// no system error, the detail is a whole sentence.
+        /// A flush failed and the write could not be undone, so it may or may not be durable. If there is no system
+        /// error, the detail is a complete sentence.
         case outcomeUnknown
         /// An entry is not in the state that the transaction expects.
         case conflict
-        /// Despite the lock that this writer holds, another writer has appended to the log.
+        /// Another writer has appended to the log although this writer holds the lock.
         case overtaken
         case outOfMemory
 
@@ -96,7 +98,7 @@ extension LogError {
     package init(_ error: SealingError) {
         switch error.code {
         case .outOfMemory: self.init(.outOfMemory)
-        case .forged: self.init(.damaged, "a sealed box does not open")
+        case .forged: self.init(.damaged, "a sealed box cannot be opened")
         default: self.init(.damaged, "a length out of bounds")
         }
     }
@@ -105,14 +107,14 @@ extension LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
-    /// This error's details with the code `outcomeUnknown`, for a write that could not be undone.
+    /// This error with the code `outcomeUnknown`, for a write that could not be undone.
     package var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
     /// Whether the system lacked a resource, such as file descriptors. Such an error proves nothing about the vault.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
-    /// Returns the error of opening this machine's copy of a vault in a database. A damaged or older copy is reported
-    /// as `unreachable`, because it proves nothing about the vault itself.
+    /// Returns the error to report when this machine's copy of a vault in a database cannot be opened. A damaged or
+    /// older copy becomes `unreachable`, because it proves nothing about the vault itself.
     package func ofKept(_ location: String) -> LogError {
         let what = "This machine's copy of \(location)"
         switch code {
@@ -125,13 +127,13 @@ extension LogError {
         }
     }
 
-    /// Whether the call that failed may succeed if it is repeated later or at another location.
+    /// Whether the failed call may succeed if it is repeated later or at another location.
     package var isPassing: Bool { [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code) }
 
     package var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
 
     package static func cut(at offset: UInt64) -> LogError {
-        .damaged("the file ends too early; it was cut", at: offset)
+        .damaged("the file is truncated", at: offset)
     }
 }
 
@@ -139,18 +141,18 @@ extension LogError {
 
 /// A problem that the user should know about, although the operation succeeded. ``MemoryFolder`` throws it.
 package enum Notice: Error, Hashable {
-    /// A part of the rollback memory exists but cannot be used. The text states the part's path and the reason.
+    /// Part of the rollback memory exists but is unusable. The string states its path and the reason.
     case memoryUnusable(String)
     /// A compaction that was due has failed, so dead bytes remain in the file.
     case compactionFailed(LogError)
     /// The local copy of a vault in a database has changes that the vault lacks, and was saved to a file at this path.
     case copyKept(String, isComplete: Bool)
     /// The vault is shown as it was at `since`, in milliseconds since 1970, because no server was contacted or none can
-    /// be reached. The reason is a whole sentence.
+    /// be reached. The reason is a complete sentence.
     case offline(since: UInt64, reason: String?)
-    /// A change is pending on this machine until it can be merged.
+    /// A change is stored only on this machine until a server can be reached. It will then be merged into the vault.
     case changedApart
-    /// This machine's clock is this many milliseconds ahead of the server's, or behind it if the number is negative.
+    /// This machine's clock is this many milliseconds ahead of the server's. A negative number means that it is behind.
     case clockDiffers(milliseconds: Int64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
@@ -165,7 +167,7 @@ package final class NoticeBoard: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether there may be new notices, which is rare. Every call checks this flag without waiting for other threads.
+    /// Whether there may be new notices. They are rare, so each call first checks this flag, which requires no lock.
     private let hasNew = Atomic(false)
 
     package init() {}
@@ -176,8 +178,7 @@ package final class NoticeBoard: Sendable {
         hasNew.store(true, ordering: .releasing)
     }
 
-    /// Returns the notices posted since the last call. If several parts of the rollback memory cannot be used, only the
-    /// first of these notices is returned.
+    /// Returns the notices posted since the last call. Only the first one about unusable rollback memory is included.
     package func take() -> [Notice] {
         guard hasNew.load(ordering: .acquiring), hasNew.exchange(false, ordering: .acquiringAndReleasing) else {
             return []
@@ -195,7 +196,7 @@ package final class NoticeBoard: Sendable {
 
 // MARK: - Translation
 
-/// Returns the result of a call. Translates a system error (at `path`) or an error of Sealing into a ``LogError``.
+/// Returns the result of a call. Converts a `SystemError` (at `path`) or a `SealingError` into a ``LogError``.
 package func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
 ) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }
@@ -206,7 +207,7 @@ package func translated<Result: ~Copyable>(_ call: @autoclosure () throws(Sealin
     do { return try call() } catch { throw LogError(error) }
 }
 
-/// Returns the result of `call`; nil if `call` fails with `code`.
+/// Returns the result of `call`, or nil if it fails with `code`.
 package func unless<Result: ~Copyable>(
     _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
 ) throws(LogError) -> Result? {
@@ -217,7 +218,7 @@ package func unless<Result: ~Copyable>(
 }
 
 extension FolderLock {
-    /// Acquires the lock of the folder in which a file will be created. Throws `busy`, `unavailable`.
+    /// Acquires the lock of the folder in which a file will be created. Throws `busy` or `unavailable`.
     package static func acquire(
         forFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> FolderLock {

@@ -1,3 +1,3 @@
-// The log's users also use the values, keys and errors of its format.
+// Code that imports this module also needs the values, keys and errors of the file format.
 
 @_exported public import SealedFormat

@@ -1,8 +1,8 @@
 private import CSodium
 
-/// Base64 (RFC 4648) for secrets, in a time that depends only on their length.
+/// Base64 (RFC 4648) for secrets. The time taken depends only on their length.
 package enum Base64 {
-    /// Whether `=` characters pad a text to a multiple of four digits.
+    /// Whether `=` characters pad the text to a multiple of four characters.
     package enum Padding { case none, equalSigns }
 
     /// Returns the number of digits, without padding, that encode `count` bytes.
@@ -24,8 +24,8 @@ package enum Base64 {
         }
     }
 
-    /// Decodes a text. Returns false if the text does not encode exactly `bytes.count` bytes or is not canonical. A
-    /// canonical text contains only digits and padding, and its unused last bits are zero.
+    /// Decodes base64. Returns false if the text does not encode exactly `bytes.count` bytes or is not canonical.
+    /// Canonical text contains only digits and padding, and its unused last bits are zero.
     package static func decode(
         _ text: UnsafeRawBufferPointer, padding: Padding = .none, into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {

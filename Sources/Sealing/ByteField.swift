@@ -13,7 +13,7 @@ package struct ByteField: Sendable {
     /// The field of QR codes, whose polynomial is x⁸ + x⁴ + x³ + x² + 1, or 0x11D (ISO/IEC 18004:2015, section 7.5.2).
     package static let qrCode = ByteField(reduction: 0x1D)
 
-    /// Returns the product. Computes it bit by bit, with masks instead of branches.
+    /// Returns the product of two elements. Computes it bit by bit, with masks instead of branches.
     package func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var left = left
         var right = right

@@ -1,16 +1,16 @@
 private import CSodium
 
-/// Authenticated encryption for formats other than the vault's, by ChaCha20-Poly1305 (RFC 8439) without associated
-/// data. A box consists of as many bytes as the plaintext has, followed by a 16-byte tag.
+/// Authenticated encryption for formats other than the vault's, with ChaCha20-Poly1305 (RFC 8439) and no associated
+/// data. A box consists of the ciphertext, which is as long as the plaintext, followed by a 16-byte tag.
 ///
-/// The nonce is too short to be random. Therefore use each key only once, or use a counter as the nonce.
+/// The nonce is too short to be chosen at random. Therefore use each key only once, or use a counter as the nonce.
 package enum ChaChaBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var nonceSize: Int { 12 }
     @inlinable package static var tagSize: Int { 16 }
 
     /// Seals `plaintext` into `box`. The buffers must not overlap. Throws ``SealingError/Code/length`` unless the key
-    /// has 32 bytes, the nonce has 12, and the box has 16 more than the plaintext.
+    /// has 32 bytes, the nonce has 12, and the box is 16 bytes longer than the plaintext.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
         into box: UnsafeMutableRawBufferPointer

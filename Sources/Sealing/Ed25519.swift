@@ -1,6 +1,6 @@
 private import CSodium
 
-/// Ed25519 signatures (RFC 8032), by libsodium's `crypto_sign`.
+/// Ed25519 signatures (RFC 8032), using libsodium's `crypto_sign`.
 package enum Ed25519 {
     /// The sizes of seeds, keys and signatures in bytes.
     @inlinable package static var seedSize: Int { 32 }
@@ -33,14 +33,14 @@ package enum Ed25519 {
         return signature
     }
 
-    /// Returns whether a message's signature was made with the secret key of this public key.
+    /// Returns whether a message's signature was made with the secret key that belongs to this public key.
     package static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureSize, publicKey.count == publicKeySize else { return false }
         return crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
     }
 }
 
-/// Diffie-Hellman key agreement on Curve25519 (RFC 7748), by libsodium's `crypto_scalarmult`.
+/// Diffie-Hellman key agreement on Curve25519 (RFC 7748), using libsodium's `crypto_scalarmult`.
 package enum X25519 {
     /// The size of secret keys, public keys and shared secrets in bytes.
     @inlinable package static var keySize: Int { 32 }

@@ -1,14 +1,14 @@
 private import CSodium
 
-/// An incremental HMAC-SHA256 (RFC 2104), by libsodium's `crypto_auth_hmacsha256`. The key may have any length.
+/// An incremental HMAC-SHA256 (RFC 2104), using libsodium's `crypto_auth_hmacsha256`. The key may have any length.
 package struct RunningHMAC: ~Copyable {
-    /// The size of the result in bytes.
+    /// The size of an HMAC in bytes.
     @inlinable package static var size: Int { 32 }
 
     /// The state of the HMAC. It is secret, since anyone who has it can extend the message and compute the new code.
     private var state: SecretBytes
 
-    /// Starts a computation with a key. Throws ``SealingError/Code/outOfMemory``.
+    /// Starts computing an HMAC with a key. Throws ``SealingError/Code/outOfMemory``.
     package init(key: UnsafeRawBufferPointer) throws(SealingError) {
         var initial = try SecretBytes(zeros: crypto_auth_hmacsha256_statebytes(), isKey: true)
         try RunningHMAC.call(on: &initial) { crypto_auth_hmacsha256_init($0, key.pointer, key.count) }
@@ -39,12 +39,12 @@ package struct RunningHMAC: ~Copyable {
     }
 }
 
-/// Key derivation by HKDF-SHA256 (RFC 5869). Implemented here, because libsodium lacks HKDF before version 1.0.19.
+/// Key derivation with HKDF-SHA256 (RFC 5869). It is implemented here because libsodium before 1.0.19 lacks it.
 package enum HKDF {
     @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
 
-    /// Fills `output` with derived bytes. Throws ``SealingError/Code/length`` if `output` has more than 8,160 bytes,
-    /// and ``SealingError/Code/outOfMemory``.
+    /// Fills `output` with derived bytes. Throws ``SealingError/Code/outOfMemory``, or ``SealingError/Code/length`` if
+    /// `output` has more than 8,160 bytes.
     package static func derive(
         from secret: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer

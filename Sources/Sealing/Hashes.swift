@@ -1,14 +1,14 @@
 private import CSodium
 import LinuxSystem
 
-/// The hash function BLAKE2b (RFC 7693), by libsodium's `crypto_generichash`.
+/// The hash function BLAKE2b (RFC 7693), using libsodium's `crypto_generichash`.
 package enum KeyedHash {
     /// The size of the vault's hashes in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// Writes a hash of `output.count` bytes. The hash depends on this size, so a shorter hash is no prefix of a longer
-    /// one. An empty key selects the unkeyed hash. Throws ``SealingError/Code/length`` unless the output has 16 to 64
-    /// bytes, and the key is empty or has 16 to 64 bytes.
+    /// Writes a hash of `output.count` bytes. The hash depends on this size, so a shorter hash is not a prefix of a
+    /// longer one. An empty key selects the unkeyed hash. Throws ``SealingError/Code/length`` unless the output has 16
+    /// to 64 bytes, and the key is empty or has 16 to 64 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0),
         into output: UnsafeMutableRawBufferPointer
@@ -56,7 +56,7 @@ package struct RunningHash: ~Copyable {
 
     package static func hash(of text: String) -> [UInt8] { text.utf8.span.bytes.withUnsafeBytes { hash(of: $0) } }
 
-    /// Returns 62 bits of a text's hash.
+    /// Returns 62 bits of a string's hash as a number, for example to number a lock.
     package static func number(of text: String) -> UInt64 {
         hash(of: text).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } & (1 << 62 - 1)
     }
@@ -68,12 +68,12 @@ package struct RunningHash: ~Copyable {
     }
 }
 
-/// The hash function SipHash-2-4, by libsodium's `crypto_shorthash`. It detects accidental changes, but an attacker who
-/// has the key can make changes that it does not detect.
+/// The hash function SipHash-2-4, using libsodium's `crypto_shorthash`. It detects accidental changes, but an attacker
+/// who has the key can make changes that it does not detect.
 package enum ShortHash {
     @inlinable package static var keySize: Int { 16 }
 
-    /// Returns the hash of bytes. Throws ``SealingError/Code/length`` unless the key has 16 bytes.
+    /// Returns the hash of `bytes`. Throws ``SealingError/Code/length`` unless the key has 16 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(SealingError) -> UInt64 {
@@ -88,9 +88,9 @@ package enum ShortHash {
 }
 
 package enum KeyDerivation {
-    /// Derives a subkey by libsodium's `crypto_kdf_derive_from_key`, which is BLAKE2b with the identifier as salt and
-    /// the context as personalization. Throws ``SealingError/Code/length`` unless the key has 32 bytes, the context 8,
-    /// and the subkey 16 to 64.
+    /// Derives a subkey with libsodium's `crypto_kdf_derive_from_key`, which is BLAKE2b with the identifier as salt and
+    /// the context as personalization. Throws ``SealingError/Code/length`` unless the key has 32 bytes, the
+    /// context has 8 bytes, and the subkey has 16 to 64 bytes.
     package static func subkey(
         _ identifier: UInt64, context: StaticString, of key: UnsafeRawBufferPointer,
         into subkey: UnsafeMutableRawBufferPointer
@@ -116,11 +116,12 @@ package enum KeyDerivation {
             self.memory = memory
         }
 
-        /// The second recommendation of RFC 9106, section 4, but with one lane: 3 passes over 64 MiB, about 0.1 s.
+        /// The parameters that RFC 9106, section 4, recommends second, but with one lane: 3 passes over 64 MiB. They
+        /// take about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits with 3 passes for which stretching takes about `time` on this machine. The limits are never
-        /// lower than ``recommended``, and never higher than a reader accepts.
+        /// Returns limits with 3 passes and enough memory for stretching to take about `time` on this machine. The
+        /// limits are never lower than ``recommended``, and never higher than a reader accepts.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -150,7 +151,7 @@ package enum KeyDerivation {
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes that all passes process in total; `UInt64.max` on overflow.
+        /// The number of bytes that Argon2id processes in all its passes together; `UInt64.max` on overflow.
         package var cost: UInt64 {
             let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
             return isBeyond ? .max : cost
@@ -162,9 +163,9 @@ package enum KeyDerivation {
 
     @inlinable package static var saltSize: Int { 16 }
 
-    /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` if `limits` are out of range,
+    /// Derives a key from a passphrase with Argon2id. Throws ``SealingError/Code/limits`` if `limits` are out of range,
     /// ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, and ``SealingError/Code/length`` unless
-    /// the salt has 16 bytes and the key 32.
+    /// the salt has 16 bytes and the key has 32 bytes.
     package static func stretch(
         _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
         into key: UnsafeMutableRawBufferPointer

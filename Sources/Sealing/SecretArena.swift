@@ -2,14 +2,14 @@ private import CSodium
 private import Glibc
 import LinuxSystem
 
-/// Guarded memory that a process's opened values share. Separate pages for each value would require 8 to 12 system
-/// calls, which take 23 µs, and would soon exceed the limit on locked memory.
+/// Guarded memory that is shared by the values that a process has opened. Separate pages for each value would require 8
+/// to 12 system calls, which take 23 µs, and would soon exceed the limit on locked memory.
 ///
-/// A region is allocated like a key, that is, between inaccessible pages, locked, and excluded from core dumps. Each
-/// block in it has a canary on both sides, which is checked when the block is freed. Free memory contains only zeros.
+/// Like a key, a region is placed between guard pages, locked, and excluded from core dumps. Each block in
+/// it has a canary on both sides, which is checked when the block is freed. Free memory contains only zeros.
 struct SecretArena: ~Copyable {
-    /// Several arenas, so that threads rarely wait for each other. With a single arena, a hundred threads that set
-    /// values formed a queue, because Swift's mutex is passed on to a thread that must first be woken.
+    /// There are several arenas, so that threads rarely wait. With a single arena, a hundred threads that set values
+    /// queued up, because Swift's mutex is handed over to a thread that must first be woken.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
     /// The maximum capacity of a block in bytes. Larger secrets get separate pages.
@@ -32,7 +32,7 @@ struct SecretArena: ~Copyable {
         let region: Int
     }
 
-    /// The regions by index. A freed region is replaced by nil so that the other indices stay valid.
+    /// The regions of guarded memory. A freed region is replaced by nil, so that the indices of the others stay valid.
     private var regions: [Region?] = []
     private var nextSize = SecretArena.firstRegion
     private let index: Int
@@ -41,7 +41,7 @@ struct SecretArena: ~Copyable {
 
     /// Returns a block of zeros; nil if no memory can be allocated. The capacity must be a multiple of 16.
     static func allocate(_ capacity: Int) -> Block? {
-        // A thread's ID is an address at or near the start of a page, so its low bits hardly differ between threads.
+        // A thread's ID is an address near the start of a page. Its low 12 bits hardly differ, so they are not used.
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 
@@ -112,12 +112,12 @@ private struct Region {
     /// The free ranges in ascending order. No two ranges are adjacent.
     private var free: [Range<Int>]
 
-    /// Allocates a region. `size` is in whole pages, including the bytes that libsodium adds in front.
+    /// Allocates a region. `size` is a multiple of the page size, and includes the bytes that libsodium adds in front.
     init?(size: Int) {
         let size = size - Region.unit
         guard let base = sodium_malloc(size) else { return nil }
         self.base = base
-        // sodium_malloc locks the pages but does not report failures. A separate call to sodium_mlock does.
+        // sodium_malloc does not report a failure to lock the pages, but a separate call to sodium_mlock does.
         isLocked = sodium_mlock(base, size) == 0
         // sodium_malloc fills new memory with 0xdb instead of zeros.
         base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
@@ -127,7 +127,7 @@ private struct Region {
 
     var isEmpty: Bool { free.first?.count == units }
 
-    /// Allocates units from the first free range that is large enough, and returns the index of the first unit.
+    /// Allocates `count` units from the first free range that is large enough. Returns the first unit's index, or nil.
     mutating func take(_ count: Int) -> Int? {
         guard let index = free.firstIndex(where: { $0.count >= count }) else { return nil }
         let start = free[index].lowerBound

@@ -1,13 +1,13 @@
 private import CSodium
 
-/// Authenticated encryption by libsodium's secretbox, which is XSalsa20-Poly1305. A box consists of a 16-byte tag
-/// followed by as many bytes as the plaintext has.
+/// Authenticated encryption with libsodium's secretbox, which is XSalsa20-Poly1305. A box consists of a 16-byte tag,
+/// followed by the ciphertext, which is as long as the plaintext.
 package enum SecretBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var tagSize: Int { 16 }
 
     /// Seals `plaintext` into `box`. The buffers must not overlap. Throws ``SealingError/Code/length`` unless the key
-    /// has 32 bytes and the box has 16 more than the plaintext.
+    /// has 32 bytes and the box is 16 bytes longer than the plaintext.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, nonce: Nonce, key: UnsafeRawBufferPointer,
         into box: UnsafeMutableRawBufferPointer
@@ -60,8 +60,8 @@ package struct Nonce: Hashable, Sendable {
     ) throws(Failure) -> Result { try Swift.withUnsafeBytes(of: self, body) }
 }
 
-/// A source of random nonces. It requests growing batches, since a request to the system takes 0.26 µs even for one
-/// nonce. Create a source for each task, since a forked child process would reuse a source's remaining nonces.
+/// A source of random nonces. It requests ever larger batches, since a request to the system takes 0.26 µs even for one
+/// nonce. Create a source for each task: a forked child process would reuse a source's remaining nonces.
 package struct NonceSource {
     private static let greatestBatch = 256
 
@@ -116,8 +116,8 @@ package enum Wiping {
         guard status == 0 else { throw SealingError(code) }
     }
 
-    /// Calls a function slightly further down the stack, because `sodium_stackzero` does not overwrite the first bytes
-    /// below its caller, which it uses itself.
+    /// Calls a function with its stack frame 256 bytes lower. The first bytes are skipped because `sodium_stackzero`
+    /// uses them for its own frame, and so does not overwrite them.
     @inline(never)
     private static func lowered(_ call: () -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { _ in call() }
@@ -137,7 +137,7 @@ package enum RandomBytes {
     }
 }
 
-/// Hexadecimal encoding of secrets, in a time that depends only on their length.
+/// Hexadecimal encoding of secrets, in time that depends only on their length.
 package enum Hexadecimal {
     /// Writes two lower-case digits for each byte, followed by a zero byte. Throws ``SealingError/Code/length`` if
     /// `digits` does not have exactly the required size.

@@ -1,20 +1,20 @@
 private import CSodium
 import LinuxSystem
 
-/// Secret bytes in guarded memory, which is between inaccessible pages, locked against swapping, excluded from core
+/// Secret bytes in guarded memory, which is surrounded by guard pages, locked against swapping, excluded from core
 /// dumps, and wiped at the end of its lifetime.
 ///
 /// The type cannot be copied and has no textual form. Read the bytes through ``withBytes(_:)``. Each method that copies
 /// them to ordinary memory has *unsafe* in its name.
 ///
 /// Secrets of up to 4 KiB share guarded pages, with canaries between them, and need 32 to 95 bytes more than their
-/// size. A larger secret or a key gets separate pages, which cost about 25 µs.
+/// size. Keys and larger secrets get separate pages, which cost about 25 µs.
 public struct SecretBytes: ~Copyable {
-    /// The number of secret bytes.
+    /// The secret's length in bytes.
     public private(set) var count: Int
 
     /// Whether the pages are locked against swapping. The system locks at most as much memory as `ulimit -l` allows,
-    /// usually 8 MiB. The bytes are guarded and wiped in any case.
+    /// usually 8 MiB. The bytes are guarded and wiped either way.
     public let isLockedInMemory: Bool
 
     /// The size of the allocation, which is a multiple of 16 and at least 16. The bytes after `count` are zero, so that
@@ -23,16 +23,17 @@ public struct SecretBytes: ~Copyable {
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    /// The secret's location in an arena; nil if the secret has separate pages.
+    /// The arena and the region that contain the secret; nil if the secret has separate pages.
     private let location: SecretArena.Location?
 
     private static let libsodiumIsReady = sodium_init() >= 0
 
-    // The module Vault adds public initializers, which throw the library's own errors.
+    // These initializers are internal to the package. The module Vault adds public ones, which throw the library's own
+    // errors.
 
     /// Allocates `count` zero bytes.
     ///
-    /// - Parameter isKey: whether the secret gets separate pages of memory, between inaccessible pages.
+    /// - Parameter isKey: whether the secret gets separate pages of memory, between guard pages.
     /// - Throws: `outOfMemory`; `length` if `count` is negative.
     package init(zeros count: Int, isKey: Bool = false) throws(SealingError) {
         // sodium_init fails only if the system has no source of randomness. In that case, nothing can be sealed.
@@ -41,9 +42,9 @@ public struct SecretBytes: ~Copyable {
         let capacity = SecretBytes.paddedSize(count)
         if isKey || capacity > SecretArena.largestCapacity {
             guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
-            // sodium_malloc locks the pages but does not report failures. A separate call to sodium_mlock does.
+            // sodium_malloc does not report a failure to lock the pages, but a separate call to sodium_mlock does.
             isLockedInMemory = sodium_mlock(base, capacity) == 0
-            // sodium_malloc fills new memory with 0xdb instead of zeros.
+            // sodium_malloc fills new memory with 0xdb, but a new secret must consist of zeros.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
             self.base = base
             location = nil
@@ -78,8 +79,8 @@ public struct SecretBytes: ~Copyable {
     }
 }
 
-// The type is move-only, so the memory belongs to one value at a time. `mutating` methods write with exclusive access,
-// and several threads may read at the same time.
+// The type cannot be copied, so each block of memory belongs to one value at a time. `mutating` methods write with
+// exclusive access, and several threads may read at the same time.
 extension SecretBytes: @unchecked Sendable {}
 
 extension SecretBytes {
@@ -101,7 +102,8 @@ extension SecretBytes {
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try body(UnsafeMutableRawBufferPointer(start: base, count: count)) }
 
-    /// Reads the secret together with its zero padding, which extends to a multiple of 16 bytes, at least 16.
+    /// Reads the secret together with its padding: zeros up to the next multiple of 16 bytes, at least 16 bytes in
+    /// total.
     @inlinable
     package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -168,8 +170,9 @@ extension SecretBytes {
         truncate(to: size - 1)
     }
 
-    /// Reads an input of unknown length into guarded memory. Each time the memory is full, its size is doubled plus 16
-    /// bytes. Therefore an input whose length is a power of two ends before the memory is full.
+    /// Reads input of unknown length into guarded memory. When the memory is full, it grows to twice its size plus 16
+    /// bytes. If `capacity` is a power of two and the input's length a larger one, the 16 bytes ensure that the end of
+    /// the input is found before the memory is full and has to grow again.
     ///
     /// - Parameters:
     ///   - capacity: the expected number of bytes, at least 1.

@@ -5,12 +5,12 @@
 /// applied to each byte separately. Each byte of the secret is the value at 0 of a polynomial whose other coefficients
 /// are random. Share *i* consists of the polynomials' values at *i*.
 ///
-/// If a share has been changed, joining restores a wrong secret without an error. So include a digest in the secret.
+/// If a share has been changed, `join` returns a wrong secret without an error. So include a digest in the secret.
 package struct SecretSharing: ~Copyable {
     /// The possible numbers of shares. The field would allow 255, but people lose track of more than 32.
     package static let counts = 2...32
 
-    /// Returns whether a secret can be split like this. If the threshold were 1, each share would be the secret.
+    /// Returns whether a secret can be split with these parameters. With threshold 1, each share would be the secret.
     package static func isPossible(count: Int, threshold: Int) -> Bool {
         counts.contains(count) && (2...count).contains(threshold)
     }
@@ -21,11 +21,11 @@ package struct SecretSharing: ~Copyable {
     /// The secret's bytes, which are the constant coefficients, followed by the coefficients of each higher power of x.
     private let coefficients: SecretBytes
 
-    /// Splits a secret. Throws ``SealingError/Code/length`` if the secret is empty or ``isPossible(count:threshold:)``
-    /// is false, and ``SealingError/Code/outOfMemory``.
+    /// Splits a secret. Throws ``SealingError/Code/outOfMemory``, or ``SealingError/Code/length`` if the secret is
+    /// empty or ``isPossible(count:threshold:)`` is false.
     package init(_ secret: borrowing SecretBytes, count: Int, threshold: Int) throws(SealingError) {
-        // All coefficients are drawn from all 256 values, including zero for the highest power. If the highest
-        // coefficient could not be zero, `threshold - 1` shares would rule out one value of each byte.
+        // All coefficients are drawn from all 256 values, even for the highest power. If its coefficient could not be
+        // zero, `threshold - 1` shares would rule out one value for each byte of the secret.
         try self.init(secret, count: count, threshold: threshold) { RandomBytes.fill($0) }
     }
 
@@ -50,8 +50,9 @@ package struct SecretSharing: ~Copyable {
         self.coefficients = coefficients
     }
 
-    /// Computes a share, which has as many bytes as the secret. Throws ``SealingError/Code/length`` unless the index is
-    /// in `1...count`, since the share at 0 would be the secret. Throws ``SealingError/Code/outOfMemory``.
+    /// Computes the share with this index. It has as many bytes as the secret. Throws ``SealingError/Code/length``
+    /// unless the index is in `1...count` (the share at 0 would be the secret), and ``SealingError/Code/outOfMemory``
+    /// if memory runs out.
     package borrowing func share(at index: Int) throws(SealingError) -> SecretBytes {
         guard let x = UInt8(exactly: index), (1...count).contains(index) else { throw SealingError(.length) }
         var share = try SecretBytes(zeros: size, isKey: true)
@@ -78,7 +79,7 @@ package struct SecretSharing: ~Copyable {
     ///   - shares: the bytes of the shares, one after the other.
     ///   - indices: the shares' indices, in the same order.
     /// - Throws: ``SealingError/Code/length`` if there is no share, if the shares differ in length, or if the indices
-    ///   are not distinct and in `1...255`; ``SealingError/Code/outOfMemory``.
+    ///   are not distinct and in `1...255`; ``SealingError/Code/outOfMemory`` if memory runs out.
     package static func join(_ shares: borrowing SecretBytes, at indices: [Int]) throws(SealingError) -> SecretBytes {
         let points = indices.compactMap { UInt8(exactly: $0) }
         guard !points.isEmpty, points.count == indices.count, Set(points).count == points.count, !points.contains(0),
@@ -101,8 +102,9 @@ package struct SecretSharing: ~Copyable {
         return secret
     }
 
-    /// Returns each share's weight in the value at 0. By Lagrange's formula, the weight is the product of `other /
-    /// (other - point)` over all other points. In this field, subtraction equals addition.
+    /// Returns the factor for each share in the sum that restores the secret, which is a polynomial's value at 0. By
+    /// Lagrange's formula, the factor is the product of `other / (other - point)` over all other points. In this field,
+    /// subtraction equals addition.
     private static func weights(of points: [UInt8]) -> [UInt8] {
         points.map { point in
             points.reduce(1) { weight, other in

@@ -1,12 +1,12 @@
 private import LinuxSystem
 
-/// The conflicting copies that file synchronization or git left in a vault's folder, the main cause of rollback alarms.
+/// The conflicting copies left next to a vault by file synchronization or git: the main cause of rollback alarms.
 package struct CopiesBeside: Hashable, Sendable {
     /// The paths of the copies to merge, sorted by name.
     package internal(set) var files: [String] = []
     /// The paths of the copies that file synchronization is still writing.
     package internal(set) var unfinished: [String] = []
-    /// The reference to the commit that an unfinished git merge brings in, such as `MERGE_HEAD`; nil if there is none.
+    /// The git reference of an unfinished merge, rebase or cherry-pick, such as `MERGE_HEAD`; nil if there is none.
     package internal(set) var gitReference: String?
     /// Whether the vault file is in a git working tree, where a checkout can replace it.
     package internal(set) var isInRepository = false
@@ -29,7 +29,7 @@ package struct CopiesBeside: Hashable, Sendable {
         return rest
     }
 
-    /// Sentences that advise what to do about these copies before accepting a rollback alarm.
+    /// Sentences that advise how to handle the conflicting copies before a rollback alarm is accepted.
     var advice: String {
         var sentences: [String] = []
         if !unfinished.isEmpty {

@@ -1,5 +1,5 @@
 extension VaultError {
-    /// Details that ``code`` does not distinguish. The command chooses its hints by these causes.
+    /// Details beyond ``code``. The command uses them to choose its hints.
     package var causes: [Cause] { detail as? [Cause] ?? [] }
 
     package init(_ code: Code, _ message: String, systemError: Int32? = nil, causes: [Cause]) {
@@ -12,29 +12,31 @@ extension VaultError {
         case unexpandedTilde(path: String, isKeyFile: Bool)
         case keySecretMissing(Int)
         case passphraseMissing(Int)
-        /// The drop was sealed before the entry with its name was last changed.
+        /// The drop was sealed before the last change to the entry that has the drop's name.
         case olderDrop
-        /// An entry's policy forbids the read. An expired entry still guards its fields.
+        /// An entry's policy forbids the read. `isExpired` is true if the entry is an expired login, whose policy still
+        /// protects the login's fields.
         case policySet(String, isExpired: Bool)
-        /// Removing or renaming a login would leave one of its fields without the login's policy.
+        /// Removing or renaming a login would leave a field unprotected, because the field has no policy of its own.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
         case damagedInDatabase(url: String)
-        /// A database returned another vault under the requested name. No option makes the program accept it.
+        /// A database returned a different vault under the requested name. No option can make the program accept it.
         case otherName
         case copyInstead(CopiesBeside, isDamaged: Bool)
         case damagedVault(String)
         /// The copy at a path is complete, but a power loss may undo it.
         case unflushedCopy(String)
         case usedUpVault(String)
-        /// The file with offline changes that cannot be merged, and whether the key fails to open the file.
+        /// A file of offline changes that cannot be merged. `isLocked` is true if the key does not open it.
         case changesLeft(path: String, isLocked: Bool)
-        /// A copy that was to be merged cannot be used. The code is the reason.
+        /// A copy to merge cannot be used. The error code gives the reason.
         case unusableCopy(Code)
-        /// A rollback alarm, its code, and the copies in the vault's folder. `tried` contains the copies that were to
-        /// be merged but lack what this machine remembers. `isMerged` reports whether they were merged nevertheless.
+        /// A rollback alarm: its code and the copies in the vault's folder. `tried` lists the copies that were to be
+        /// merged but did not resolve the alarm. `isMerged` is true if they were merged anyway.
         case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
-        /// The vault may lack changes that the backup's target has. `isOffline` is true if the vault is the local copy.
+        /// The file at the backup's path may contain changes that the vault lacks. `isOffline` is true if the vault is
+        /// the local copy.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)
         /// The saved local copy of a vault in a database, and whether it is a complete vault.
         case copyKept(String, isComplete: Bool)
@@ -44,7 +46,7 @@ extension VaultError {
         VaultError(code, message, systemError: systemError, causes: [.unusableCopy(code)] + causes)
     }
 
-    /// Whether the error concerns a copy that was to be merged. Other copies can still be merged.
+    /// Whether the error concerns only one of the copies to merge. If so, the other copies can still be merged.
     package var isOfMergedCopy: Bool { causes.contains { if case .unusableCopy = $0 { true } else { false } } }
 
     /// Returns this error with `sentence` added to its message, and `cause` added to its causes.

@@ -4,7 +4,7 @@ package import Vault
 
 /// The command line tool; see `vault help`.
 package enum VaultTool {
-    /// - Parameter databases: opens vaults in databases. If it is nil, another program is started for such vaults.
+    /// - Parameter databases: opens vaults in databases; nil to run another program for such vaults.
     package static func main(databases: VaultLocation.Databases? = nil) { exit(run(databases).rawValue) }
 
     private static func run(_ databases: VaultLocation.Databases?) -> ExitCode {
@@ -17,7 +17,7 @@ package enum VaultTool {
             var invocation = try parser.parse()
             invocation.databases = databases
             let needsVault = invocation.command.description.section != .help
-            // If the location cannot be determined, the command itself reports the error.
+            // An error is ignored here: the command reports it when it needs the vault's location.
             if needsVault { invocation.knownLocation = try? invocation.location() }
             known = invocation
             try SharedProgram.takeOver(invocation)
@@ -32,7 +32,7 @@ package enum VaultTool {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             }
-            // A program that is started may use any other exit code.
+            // `vault run` itself uses only three exit codes, because the program that it starts may use all others.
             if let exit = parser.description?.failure, ![.notExecutable, .notInstalled].contains(error.exit) {
                 error.exit = exit
             }
@@ -41,8 +41,8 @@ package enum VaultTool {
         }
     }
 
-    /// Returns the arguments. An argument that is not UTF-8 is nil, because Swift's own list repairs it, and a repaired
-    /// path could name another file. If a helper's name started the program, the helper's command comes first.
+    /// Returns the arguments, with nil for any that is not UTF-8. Swift's own list would replace invalid bytes, and so
+    /// could name another file. If the program was started under a helper's name, the helper's command comes first.
     private static func readWords() -> [String?] {
         let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
         var words: [String?] = []

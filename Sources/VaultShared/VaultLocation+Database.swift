@@ -1,7 +1,7 @@
 public import Vault
 
 extension VaultLocation.Databases {
-    /// Vaults in PostgreSQL, and in databases that speak its protocol.
+    /// Vaults in PostgreSQL, and in other databases that use its protocol.
     public static let postgreSQL = VaultLocation.Databases(name: "PostgreSQL") {
         (url, location, options, files) throws(VaultError) in
         try PostgresLocation(url, location, options, in: files)
@@ -17,8 +17,9 @@ extension VaultLocation {
     ///
     /// - Parameters:
     ///   - url: libpq's connection URI, `#` and the vault's name.
-    ///   - keyFile: the path of the key file; nil chooses it as in ``standard(vault:keyFile:environment:databases:)``.
-    ///   - environment: the environment variables; nil reads those of the process.
+    ///   - keyFile: the path of the key file; if nil, it is chosen as in
+    ///     ``standard(vault:keyFile:environment:databases:)``.
+    ///   - environment: the environment variables; if nil, those of this process are used.
     /// - Throws: ``VaultError`` with `invalid` if `url` does not have this form, and the errors of
     ///   ``standard(vault:keyFile:environment:databases:)``.
     public static func database(

@@ -1,8 +1,8 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on several threads concurrently, passes each thread its number, and waits for all of them. All threads
-/// start before the first call of `body` begins. Otherwise a short call would end before the next one begins. Tasks are
+/// Runs `body` on several threads concurrently, passing it the thread's number, and waits for all of them. All threads
+/// start before the first call of `body`. Otherwise, a short call could end before the next one begins. Tasks are
 /// unsuitable, because the calls block and outnumber the cores. Throws the first error that a thread throws.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
@@ -28,7 +28,7 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
         threads.append(thread)
     }
     line.open(for: threads.count)
-    // Waits for every thread to end, because the threads use `works`.
+    // Wait for all threads to end, because they use the elements of `works` without retaining them.
     for thread in threads { pthread_join(thread, nil) }
     withExtendedLifetime(works) {}
     if let error = failure.withLock({ $0 }) { throw error }

@@ -72,8 +72,8 @@ struct PluginTests {
 
     private static let failures: [(mode: String, reason: String)] = [
         ("fails", "reports \"no card \u{FFFD}[31m\\\"inserted\\\"\""),
-        ("dies", "ended before it was done (exit status 3)"),
-        ("killed", "ended before it was done (signal 9)"),
+        ("dies", "ended before it had finished (exit status 3)"),
+        ("killed", "ended before it had finished (signal 9)"),
         ("garbage", "does not follow the protocol: a stanza does not start with \"-> \""),
         ("endless", "does not follow the protocol: it sent a message that is too large"),
         ("spam", "does not follow the protocol: it sent too many messages"),
@@ -118,7 +118,7 @@ struct PluginTests {
     @Test func thatDoNotListenAreAnErrorAndNoSignal() throws {
         let stanza = try Stanza(arguments: ["other"], body: [UInt8](repeating: 0, count: 1 << 20))
         let error = try failure { _ = try unwrapped([stanza], "deaf") }
-        let reason = "the plugin age-plugin-vaulttest-deaf ended before it was done (exit status 0)"
+        let reason = "the plugin age-plugin-vaulttest-deaf ended before it had finished (exit status 0)"
         #expect(error == AgeError(.plugin, reason))
     }
 

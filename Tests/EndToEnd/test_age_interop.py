@@ -260,7 +260,7 @@ def test_a_copy_from_after_a_rotation_is_merged_once_its_fingerprint_is_written_
     with shared.identity.open("a") as file:
         file.write(line + "\n")
     # Now it is the members' turn: what was written here may be from somebody who was shut out.
-    assert "has removed someone's access" in mia.refusal(ALARM, *merge)
+    assert "records that someone lost access" in mia.refusal(ALARM, *merge)
     mia.output(*merge, "--from-former-key", "hers")
     assert mia.output("ls", "--identity", "identity") == b"hers\nlater\nu.token\n"
     assert mia.output(*GET) == b"tok"

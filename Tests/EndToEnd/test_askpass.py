@@ -253,7 +253,7 @@ def test_setup_takes_no_entry_from_another_key(installed: Home) -> None:
     (installed.folder / "other").touch()
     installed.set("ssh/laptop", SECRET)
     installed.output("setup", "ssh", "id", "ssh/laptop")
-    assert "of another key" in installed.refusal(REFUSED, "setup", "ssh", "other", "ssh/laptop")
+    assert "mapped to another key" in installed.refusal(REFUSED, "setup", "ssh", "other", "ssh/laptop")
     assert attributes(installed)["askpass"] == str(installed.folder / "id")
 
 

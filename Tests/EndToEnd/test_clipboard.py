@@ -93,7 +93,7 @@ def pasted(home: Home, tool: str) -> bytes:
 
 def test_a_value_is_copied_and_cleared_after_its_time(desktop: tuple[Home, str]) -> None:
     home, tool = desktop
-    assert copied_and_cleared(home, tool) == b"vault: Copied; it will be cleared in 3 s.\n"
+    assert copied_and_cleared(home, tool) == b"vault: Copied; the clipboard will be cleared in 3 s.\n"
 
 
 def copied_and_cleared(home: Home, tool: str) -> bytes:

@@ -92,7 +92,7 @@ def test_what_the_user_cannot_write_is_a_warning(ordinary: Home) -> None:
     ordinary.vault.chmod(0o600)
     ordinary.vault.parent.chmod(0o500)
     try:
-        assert "neither be compacted" in warning(ordinary, "folder")
+        assert "cannot be compacted" in warning(ordinary, "folder")
         assert checks(ordinary)["vault"]["state"] == "ok"
     finally:
         ordinary.vault.parent.chmod(0o700)
@@ -155,7 +155,7 @@ def test_locked_memory_and_file_systems_in_memory_are_looked_at(home: Home, tmp_
         paths = ("--vault", f"/dev/shm/{tmp_path.parent.name}-{os.getpid()}.vault")
         home.output("init", *paths)
         try:
-            assert "a restart loses it" in warning(home, "file system", *paths)
+            assert "it will be lost at the next restart" in warning(home, "file system", *paths)
         finally:
             Path(paths[1]).unlink()
 

@@ -304,7 +304,7 @@ def test_a_drop_from_before_the_last_change_is_refused_unless_that_is_said(owner
     kept = send(sender, owner, "deploy", CANARY)
     owner.output("collect", "--force", kept)
     sentence = owner.refusal(REFUSED, "collect", "--force", kept)
-    assert "was changed after this drop was sealed" in sentence and OLDER in sentence
+    assert "this drop was sealed before" in sentence and OLDER in sentence
     owner.set("deploy", b"newer")
     owner.refusal(REFUSED, "collect", "--force", kept)
     assert owner.get("deploy") == b"newer"

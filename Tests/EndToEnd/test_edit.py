@@ -291,10 +291,10 @@ def test_nothing_else_is_removed(edited: Home, memory: Path, words: tuple[str, .
     before = sorted(path.name for path in memory.iterdir())
     said = remover(edited, words[0]).run(*words)
     assert b"killed" not in said.stdout + said.stderr
-    assert words[0] == "edit" or b"Memory contains texts" in said.stdout
+    assert words[0] == "edit" or b"Memory contains values" in said.stdout
     (memory / "vault-kept-1").rmdir()
     before.remove("vault-kept-1")
-    assert b"edited texts" in (shown := edited.run("doctor").stdout) and b"one is being edited" in shown
+    assert b"edited values" in (shown := edited.run("doctor").stdout) and b"one value is being edited" in shown
     assert sorted(path.name for path in memory.iterdir()) == before and used in before
     (edited.folder / "open").unlink()
     assert process.wait(10) == 0
@@ -304,7 +304,7 @@ def test_nothing_else_is_removed(edited: Home, memory: Path, words: tuple[str, .
 def test_doctor_names_the_texts_that_could_not_be_stored(edited: Home, memory: Path) -> None:
     editing(edited, f'echo mine > "$1"; echo theirs | {edited.binary} set u.token').refusal(4, "edit", "u.token")
     (kept,) = memory.iterdir()
-    (line,) = (line for line in edited.run("doctor").stdout.decode().splitlines() if "edited texts" in line)
+    (line,) = (line for line in edited.run("doctor").stdout.decode().splitlines() if "edited values" in line)
     assert line.startswith("warning") and str(kept) in line
     edited.shell(line.rsplit("`", 2)[1])
     assert list(memory.iterdir()) == [] and b"none left in memory" in edited.run("doctor").stdout

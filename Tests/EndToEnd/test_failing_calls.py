@@ -27,7 +27,7 @@ def test_a_failed_flush_is_exit_8_and_the_old_state(twenty: History) -> None:
 def test_flushes_that_keep_failing_are_exit_8_with_the_outcome_unknown(twenty: History) -> None:
     home = twenty.home
     finished = with_fault(home, "fdatasync", "error=EIO:when=1+", "set", "entry-05", stdin=NEW)
-    assert finished.returncode == EXIT_IO and b"may or may not last" in finished.stderr
+    assert finished.returncode == EXIT_IO and b"may or may not be stored" in finished.stderr
     assert b"vault verify" in finished.stderr
     goes_on(home, twenty.values, twenty.values | {"entry-05": NEW})
 

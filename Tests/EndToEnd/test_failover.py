@@ -111,7 +111,7 @@ def test_a_former_primary_that_has_diverged_is_left_for_the_next_host(home: Home
         assert shared.names() == ["after", "before", "late"]
         assert shared.with_variables(XDG_CACHE_HOME="/none").get("late") == b"3"
         alone = home.with_variables(VAULT_FILE=former.url(host="127.0.0.1"), XDG_CACHE_HOME="/none")
-        assert "another history" in alone.refusal(9, "get", "before")
+        assert "a different history" in alone.refusal(9, "get", "before")
     finally:
         former.stop()
         primary.remove()

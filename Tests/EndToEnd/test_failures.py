@@ -95,7 +95,7 @@ FAILURES: list[tuple[str, Callable[[Home], object], int, str]] = [
     ("a device as the vault", lambda home: put_there(home, lambda path: os.symlink("/dev/null", path)), 8, "device"),
     ("an older vault", older_vault, 9, "older"),
     ("an exchanged vault", exchanged_vault, 9, "a different vault"),
-    ("a diverged vault", diverged_vault, 9, "another history"),
+    ("a diverged vault", diverged_vault, 9, "a different history"),
 ]
 
 

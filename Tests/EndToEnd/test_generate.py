@@ -105,7 +105,7 @@ def test_a_terminal_is_told_what_was_done(home: Home) -> None:
     shown = on_terminal(home, "generate", "web/x", "--words", "1")
     assert shown == b'vault: Stored under "web/x": a passphrase of 1 word, 12.9 bits of entropy.\n'
     shown = on_terminal(home, "generate", "web/x", "--force")
-    assert shown.endswith(b"`vault restore web/x` brings the previous one back.\n")
+    assert shown.endswith(b"`vault restore web/x` brings the old value back.\n")
     assert home.get("web/x") not in shown
 
 

@@ -215,7 +215,7 @@ def test_a_copy_under_a_former_data_key_is_a_conflict(apart: tuple[Clone, Clone]
     before = two.values
     finished = pull(two)
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout
-    assert "from before the data key was rotated here" in finished.stderr
+    assert "predates the rotation of the data key here" in finished.stderr
     assert two.values == before
 
 
@@ -234,7 +234,7 @@ def told(clone: Clone, finished: subprocess.CompletedProcess[str]) -> tuple[str,
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout and str(clone.vault) in finished.stderr, finished
     assert ".merge_file_" not in finished.stdout + finished.stderr
     first = advised(finished, "write the other version to a file")
-    [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) mark the vault as resolved: (.*)$", finished.stderr, re.MULTILINE)
+    [(merge, add)] = re.findall(r"^(?:Fix that, merge the file: (.*), and|Then) mark the vault as resolved: (.*)$", finished.stderr, re.MULTILINE)
     assert finished.stderr.index(f"{clone.vault}.other") == finished.stderr.index(first) + first.index(f"{clone.vault}.other")
     assert "vault --vault" not in finished.stderr[finished.stderr.index(add):]
     return first, merge, add
@@ -284,7 +284,7 @@ def test_a_copy_under_a_former_data_key_is_taken_by_name_as_the_message_says(apa
     two.git("commit", "--quiet", "--all", "--message", "rotate")
     finished = pull(two)
     first, _, add = told(two, finished)
-    assert f"The other version of {two.vault} is from before" in finished.stderr and "\n  of-one\n" in finished.stderr
+    assert f"The other version of {two.vault} predates the rotation" in finished.stderr and "\n  of-one\n" in finished.stderr
     take = advised(finished, "accept it").replace("NAME", "of-one")
     for line in (first, take, add):
         ended = by_shell(two, line)
@@ -303,7 +303,7 @@ def test_what_a_rotation_on_the_other_side_shuts_out_is_kept_or_left_out_as_the_
     one.git("push", "--quiet")
     finished = pull(two)
     first, _, add = told(two, finished)
-    assert f"The other version of {two.vault} has removed someone's access" in finished.stderr
+    assert f"The other version of {two.vault} records that someone lost access" in finished.stderr
     lines = {advised(finished, "keep them"): 0} if is_kept else dict(zip(leaving_out(finished.stderr), (0, 9, 9)))
     assert by_shell(two, first).returncode == 0
     for line, code in lines.items():
@@ -386,7 +386,7 @@ def test_the_advice_names_the_key_that_the_driver_was_given_and_any_path(apart: 
     finished = pull(two)
     hidden.rename(key)
     (first,) = re.findall(r"write the other version to a file: (.*)$", finished.stderr, re.MULTILINE)
-    (merge, add) = re.findall(r"Once it can be merged: (.*), and mark the vault as resolved: (.*)$", finished.stderr, re.MULTILINE)[0]
+    (merge, add) = re.findall(r"Fix that, merge the file: (.*), and mark the vault as resolved: (.*)$", finished.stderr, re.MULTILINE)[0]
     for line in (first, merge, add):
         ended = by_shell(two, line)
         assert ended.returncode == 0, (line, ended)

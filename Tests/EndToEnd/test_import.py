@@ -295,7 +295,7 @@ MALFORMED = [
     ("json", EXPORT + '{"name":"a","value":"canary","kind":"x"}]}', r"line 2: the kind is unknown"),
     ("json", EXPORT + '{"name":"a","value":"canary","expires":"x"}]}', r"line 2: the time in expires is malformed"),
     ("json", '{"vault_export":2,"entries":[]}', r"a later version of vault"),
-    ("json", '{"entries":[]}', r"line 1: it is neither what `vault export json` writes nor an object of strings"),
+    ("json", '{"entries":[]}', r"line 1: it is neither the output of `vault export json` nor an object of strings"),
     ("json", '{"a":"x",\n"b":1}', r"line 2: it is neither"),
     ("env", "A=x\nB=vault:u.token\n", r"line 2: the variable refers to an entry"),
     ("json", '{"vault_export":1,"entries":[]} canary', r"line 1: there is text after the end"),
@@ -376,7 +376,7 @@ def test_what_cannot_be_read_is_an_error(home: Home) -> None:
     assert "Use one of: json, env, bitwarden-csv" in home.refusal(2, "import", "lastpass", "x.csv")
     assert "is not a readable folder" in home.refusal(2, "import", "pass", "missing")
     (home.folder / "empty").mkdir()
-    assert "contains no files of pass" in home.refusal(2, "import", "pass", "empty")
+    assert "contains no pass entries" in home.refusal(2, "import", "pass", "empty")
     assert not home.vault.exists()
 
 

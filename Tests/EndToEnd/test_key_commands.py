@@ -154,7 +154,7 @@ def test_a_command_in_a_message_cannot_command_the_terminal(vault: Home) -> None
     table.parameters = table.parameters.replace(b"touch", b"\x1b[2Jt")
     table.write()
     shown = on_terminal(vault, *GET)
-    assert b"agreed" in shown and b"\x1b" not in shown
+    assert b"approved" in shown and b"\x1b" not in shown
 
 
 def test_a_command_writes_no_line_of_its_own(vault: Home) -> None:
@@ -175,7 +175,7 @@ def test_commands_that_swift_takes_for_equal_are_told_apart(vault: Home) -> None
     lose_key_file(vault)
     elsewhere = vault.without_memory()
     has_run(vault)
-    assert b"was not agreed to" in elsewhere.run(*GET, "--key-command", command.replace(";", "\u037e")).stderr
+    assert b"has not been approved" in elsewhere.run(*GET, "--key-command", command.replace(";", "\u037e")).stderr
     assert not has_run(vault), "the one in the vault has another text"
     assert elsewhere.output(*GET, "--key-command", command) == b"tok"
 

@@ -109,7 +109,7 @@ def test_roots_key_file_that_others_can_read_serves_where_nobody_else_can_have_p
         subprocess.run(["umount", "--lazy", elsewhere], check=True)
     accepting = (*named, "--accept-shared-key")
     assert ordinary.output("get", "a", *accepting) == b"tok"
-    assert json.loads(ordinary.output("info", "--json", *accepting))["key_file_sharing"] == "root's, accepted as it is"
+    assert json.loads(ordinary.output("info", "--json", *accepting))["key_file_sharing"] == "owned by root, accepted as it is"
     # Root's alone, and nobody may write it.
     os.chown(named[1], 65534, 65534)
     ordinary.refusal(5, "get", "a", *accepting)

@@ -262,7 +262,7 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     apart.left.output("key", "rotate")
     before = all_values(apart.left)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
-    assert "from before the data key was rotated here" in failed
+    assert "predates the rotation of the data key here" in failed
     assert "\nThese changes were not accepted:\n  both\n  right\nThese removals were not accepted:\n  gone\nIf you know" in failed
     assert all_values(apart.left) == before
     advice = failed.splitlines()[-1].split("accept it: vault ", 1)[1].replace("NAME", "right")
@@ -482,7 +482,7 @@ def test_the_keys_that_come_and_go_are_told(with_bob: Copies) -> None:
     left.output("key", "add", "--file", "late.key", "--label", "late")
     right.output("key", "rotate", "--replace", "2=new.key")
     told = left.output("merge", str(right.vault)).decode()
-    assert '\nThese keys no longer open this vault, since the new data key was created without them:\n  key file "bob"' in told
+    assert '\nThese keys no longer open this vault. The new data key was created without them:\n  key file "bob"' in told
     assert '  key file "late"' in told and "Add those that should open it, except keys of users without access: `vault key add`\n" in told
     assert '\nThese keys of the other copy now open this vault:\n  key file "bob"' in told
 
@@ -570,7 +570,7 @@ def test_removals_that_are_not_taken_over_are_told_apart_from_values(base: Copie
     failed = base.left.refusal(ALARM, "merge", str(base.right.vault))
     assert (
         f"\nThese changes were not accepted:\n  plain\n  {marked}\n"
-        "These removals were not accepted:\n  away\n  purged\nIf you know that one of these names is right") in failed
+        "These removals were not accepted:\n  away\n  purged\nIf you know that one of these changes is right") in failed
     # The other way, they are this machine's own.
     failed = base.right.refusal(ALARM, "merge", str(base.left.vault))
     vault = base.right.vault

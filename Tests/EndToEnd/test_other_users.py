@@ -131,7 +131,7 @@ def test_root_runs_no_command_that_a_user_has_agreed_to(user: Home, tmp_path: Pa
     assert f"{user.memory} belongs to another user" in sentence and ADVICE in sentence
     assert not ran.exists() and owners(user.folder) == {NOBODY}
     as_told = root_as_told(user, tmp_path / "root")
-    assert "was not agreed to on this machine" in as_told.refusal(LOCKED, "get", "u.token")
+    assert "has not been approved on this machine" in as_told.refusal(LOCKED, "get", "u.token")
     assert not ran.exists()
     command = f"id -u >> {ran}; cat {user.folder}/device"
     for _ in range(2):

@@ -187,8 +187,8 @@ def test_a_program_gets_names_alone(filled: Home) -> None:
     [
         ("false", "Nothing was chosen"),
         ("cat > /dev/null", "Nothing was chosen"),
-        ("cat", "did not return a name"),
-        ("echo other", "did not return a name"),
+        ("cat", "did not print a name"),
+        ("echo other", "did not print a name"),
     ],
 )
 def test_a_program_that_chooses_no_name_is_refused(filled: Home, program: str, message: str) -> None:

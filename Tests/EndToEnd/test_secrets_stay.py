@@ -148,7 +148,7 @@ def refuses_to_hide(home: Home) -> Home:
 def test_where_the_system_does_not_let_its_memory_be_hidden_that_is_said(home: Home) -> None:
     home.set("u.token", CANARY)
     open_to_others = refuses_to_hide(home)
-    told = b"prevents this process from forbidding core dumps and reads of its memory"
+    told = b"Core dumps and reads of this process's memory could not be disabled"
     for words in (("get", "u.token"), ("ls",), ("set", "other")):
         finished = open_to_others.run(*words, stdin=b"x")
         assert finished.returncode == 0 and finished.stderr.count(told) == 1, finished

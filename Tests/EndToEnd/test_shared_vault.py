@@ -243,7 +243,7 @@ def test_what_is_set_offline_is_merged_at_the_next_contact(home: Home, own_clust
     assert other.get("a") == b"old"
     finished = shared.run("get", "a")
     assert finished.stdout == b"offline"
-    assert b"Stored the offline changes: 3 changed" in finished.stderr and b"  b" in finished.stderr
+    assert b"Stored the offline changes. Entries changed: 3" in finished.stderr and b"  b" in finished.stderr
     assert b"offline" not in shared.run("get", "a").stderr
     for machine in (shared, other):
         assert machine.values() == {"a": b"offline", "b": b"offline too"}
@@ -283,7 +283,7 @@ def test_offline_changes_from_before_a_rotation_are_set_aside(shared: Home, tmp_
     message = json.loads(finished.stderr)["warning"]["message"] if options else finished.stderr.decode()
     value = json.loads(finished.stdout)["value"].encode() if options else finished.stdout
     assert finished.returncode == 0 and value == b"old" and not pending.exists()
-    assert "from before the data key was rotated here" in message and "were not accepted:\n  a\n" in message
+    assert "predates the rotation of the data key here" in message and "were not accepted:\n  a\n" in message
     assert shared.run("get", "a").stderr == b"", "it is told once"
     advice = message.splitlines()[-1].split("accept it: vault ", 1)[1].replace("NAME", "a")
     assert shared.output(*shlex.split(advice)).decode() == (
@@ -320,7 +320,7 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     assert "The offline changes wait" in home.refusal(8, "get", "a", *team)
     assert home.output("get", "--offline", "a", *team) == b"2"
     own_cluster.script("SET default_transaction_read_only = off;\nALTER ROLE vault RESET ALL;")
-    assert b"Stored the offline changes: 1 changed" in home.run("get", "a", *team).stderr
+    assert b"Stored the offline changes. Entries changed: 1" in home.run("get", "a", *team).stderr
     assert home.output("get", "a", *team) == b"2"
     own_cluster.kill()
     config.write_text(config.read_text().replace("offline = allow\n", ""))
@@ -630,7 +630,7 @@ def test_forked_histories_are_noticed_when_they_meet(
     tables.put_back(common)
     other.set("a", b"of the other")
     other.set("b", b"of the other")
-    assert "another history" in shared.refusal(9, "get", "a")
+    assert "a different history" in shared.refusal(9, "get", "a")
     tables.put_back(one)
     assert shared.get("a") == b"of one"
     assert "older copy" in other.refusal(9, "get", "a")

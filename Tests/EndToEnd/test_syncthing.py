@@ -72,7 +72,7 @@ def test_an_older_vault_brings_back_what_was_removed_whatever_is_beside_it(apart
     left, old = apart.left, apart.left.vault.read_bytes()
     left.output("key", "rotate")
     left.vault.write_bytes(old)
-    told = "keys and members that were removed since then come back"
+    told = "keys and members removed since then will come back"
     assert told in left.refusal(ALARM, "ls")
     conflict = left.vault.with_name(CONFLICT)
     conflict.write_bytes(old)
@@ -335,7 +335,7 @@ UNUSABLE = [
     ("a named pipe", lambda path, other: os.mkfifo(path), INPUT_OUTPUT, "named pipe"),
     ("a folder", lambda path, other: path.mkdir(), INPUT_OUTPUT, "is a folder"),
     ("a link to nothing", lambda path, other: path.symlink_to("nothing"), 3, "no vault at"),
-    ("somebody else's", of_somebody_else, LOCKED, "replaced or removed since"),
+    ("somebody else's", of_somebody_else, LOCKED, "has been replaced or removed"),
     ("another one of the same key", another_of_the_same_key, USAGE, "is another vault, not a copy"),
 ]
 

@@ -119,5 +119,5 @@ def test_a_compaction_that_finds_the_manifest_damaged_writes_nothing(home: Home)
     content = bytearray(home.vault.read_bytes())
     content[int.from_bytes(content[80:88], "little") + 20] ^= 1
     home.vault.write_bytes(content)
-    assert "The damage is left as it is." in home.refusal(6, "compact")
+    assert "Nothing was repaired." in home.refusal(6, "compact")
     assert home.vault.read_bytes() == content

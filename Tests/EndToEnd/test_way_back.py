@@ -49,7 +49,7 @@ def advised(home: Home, text: str, command: str) -> bytes:
 
 def test_a_server_that_has_gone_on_is_not_replaced(mia: Home, tom: Home, tmp_path: Path) -> None:
     tom.set("tom/after", b"of tom")
-    assert "another history" in mia.refusal(ALARM, "ls")
+    assert "a different history" in mia.refusal(ALARM, "ls")
     sentence = mia.refusal(REFUSED, "clone", "--offline", url(mia), url(mia), "--force")
     assert "left alone" in sentence and "backup FILE" in sentence and "merge FILE" in sentence
     assert tom.get("tom/after") == b"of tom"

@@ -3,7 +3,7 @@
 import re
 
 # The fields of the reasons in writing/reasons.py, and what the command's message has to match.
-HEADER = r"the header|the key slots|the magic of a vault|it is empty|the file ends"
+HEADER = r"the header|the key slots|the magic of a vault|it is empty|the file is truncated"
 RECORD = r"a record |no valid frame|a record's length|a payload "
 ENTRY = r"a record breaks the format|a page of the index \("
 SAID = {
@@ -12,7 +12,7 @@ SAID = {
     r"root (offset|length)|manifest (offset|length)|checkpoint end": HEADER,
     r"key file": r"The key file \S+ is",
     r"manifest|chain|labels|settings|former memory keys|removed keys|merged|known to the key": r"the manifest",
-    r"members": r"the manifest|change of the members",
+    r"members": r"the manifest|member change",
     r"signature": r"a change whose signature is invalid|a record breaks the format",
     r"checkpoint": r"the checkpoint's parts",
     r"page|page length": r"a page of the index|a tree lacks an entry",

@@ -50,6 +50,6 @@ def test_a_rotation_goes_on_if_a_value_does_not_open(command: Command) -> None:
     image = bytearray(file.read_bytes())
     image[box.offset] ^= 1
     file.write_bytes(image)
-    command.run("key", "rotate", saying="A current or earlier value of each of these cannot be opened.")
+    command.run("key", "rotate", saying="A current or earlier value of these entries cannot be opened.")
     assert command.run("get", "intact") == b"1"
     command.run("get", "planted", expecting=EXIT_CODES["damaged"])

@@ -150,13 +150,13 @@ struct KeyShareTests {
         for text in ["", "\n", "# a comment\r\n", " \t\n\n"] {
             #expect(
                 try error(text)
-                    == LogError(.keyUnsuitable, "the text has no share; a share begins with vault-key-share-"))
+                    == LogError(.keyUnsuitable, "the input contains no share; a share begins with vault-key-share-"))
         }
     }
 
     @Test func thatAreMistypedAreNamedByTheirLine() throws {
         let expected = LogError(
-            .keyDamaged, "the share in line 3 is mistyped, cut or changed; compare it with the original")
+            .keyDamaged, "the share in line 3 was mistyped, truncated or altered; compare it with the original")
         let line = Array(lines[1].utf8)
         let prefix = "vault-key-share-1".utf8.count
         for offset in prefix..<line.count {
@@ -191,7 +191,7 @@ struct KeyShareTests {
             let later = try error(lines[0].replacing("-share-1-", with: "-share-\(version)-"))
             #expect(later.code == .keyUnsuitable)
             #expect(
-                later.detail.hasPrefix("the share in line 1 is of a later version of the format; use a later version"))
+                later.detail.hasPrefix("the share in line 1 has a later format; use a later version"))
         }
         for version in ["", "x", "1a", "99999", "-1"] {
             #expect(try error(lines[0].replacing("-share-1-", with: "-share-\(version)-")).code == .keyDamaged)
@@ -215,7 +215,7 @@ struct KeyShareTests {
         #expect(
             try error([lines[1], lines[0], forged].joined(separator: "\n"))
                 == LogError(
-                    .keyDamaged, "lines 2 and 3 differ, and both are share 1; compare them with the original"))
+                    .keyDamaged, "lines 2 and 3 are both share 1, but differ; compare them with the original"))
     }
 
     @Test(arguments: ["0000000g", "1234567", "123456789", "\u{1B}[31m000"])

@@ -30,10 +30,10 @@ struct GotchasSnippets {
         do {
             _ = try Storable<Int>("port").read()
         } catch {
-            print(error)  // The value of "port" is a string, but was asked for as an integer (Int).
+            print(error)  // The value of "port" is a string, so it cannot be read as an integer (Int).
         }
 
-        #expect(printed == [#"The value of "port" is a string, but was asked for as an integer (Int)."#])
+        #expect(printed == [#"The value of "port" is a string, so it cannot be read as an integer (Int)."#])
     }
 
     @Test func aTransactionRefusesAKeyOfAnotherStore() throws {

@@ -48,8 +48,8 @@ import Vault
         (.doubledAttribute, "Two attributes have the same key."),
         (
             .valueInName,
-            "NAME contains an equals sign, and may include the value. Such a name is accepted only with a pipe or with "
-                + "--file. " + rightWays
+            "NAME contains an equals sign and might include the value. Such a name is accepted only with a pipe or "
+                + "with --file. " + rightWays
         ),
         (
             .visibleInput("Standard input"),
@@ -119,7 +119,7 @@ import Vault
         (.policySet("a b", isExpired: true), ["Set it again first.", "`vault attr 'a b' policy=`"]),
         (.fieldLeft("a b.otp", policy: "run"), ["`vault attr 'a b.otp' policy=run`"]),
         (.valuesLeft, ["`vault compact`"]),
-        (.accessLogUnusable, ["only be read if it can be written", "`vault log --off`"]),
+        (.accessLogUnusable, ["be read only if the log can be written", "`vault log --off`"]),
         (.targetLacked("/v/a b", target: "/v/t", isOffline: false), ["`vault --vault '/v/a b' merge '/v/t'`"]),
         (
             .targetLacked("db:1", target: "db:2", isOffline: true),

@@ -144,7 +144,7 @@ struct ServerTests {
             return PostgresError(ofLogin: "no SSL\n", isRefusal: isRefusal, server.advice).message
         }
         let refusal = try words("localhost", isRefusal: true)
-        #expect(refusal.hasPrefix("no SSL. A server that is given by name needs a certificate"))
+        #expect(refusal.hasPrefix("no SSL. A server specified by name needs a certificate"))
         #expect(try words("localhost", isRefusal: false) == "no SSL")
         #expect(try words("127.0.0.1", isRefusal: true) == "no SSL")
         #expect(try words("db.example.org", isRefusal: true) == "no SSL")

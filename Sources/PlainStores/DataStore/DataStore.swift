@@ -1,4 +1,4 @@
-/// An interface with asynchronous methods, for code that works with any store. Values can be of any Codable type.
+/// An asynchronous interface for code that works with any store. Values can be of any Codable type.
 ///
 /// ```swift
 /// let store: any DataStore = try Keychain.standard
@@ -6,22 +6,22 @@
 /// let kept = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// All stores of the library conform, and your own ``ValueStore`` conforms with an empty extension. Values have the
-/// form that typed keys store. For example, a ``KeychainStorable`` of String can read a String written here.
+/// All stores of the library conform, and your own ``ValueStore`` conforms with an empty extension. Values are stored
+/// in the form that typed keys use. For example, a ``KeychainStorable`` of String can read a String written here.
 ///
 /// Calls run on the library's own threads and may block them for up to ten seconds (see <doc:Gotchas>). A running call
 /// cannot be cancelled.
 public protocol DataStore: Sendable {
     /// Returns the value of a key; nil if, and only if, the key has no value.
     ///
-    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
-    ///   and `unreadable` if the value is not of the given type; `invalid` for an invalid key.
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` or `unavailable` if the store cannot be read; `wrongType`
+    ///   or `unreadable` if the value is not of the given type; `invalid` for an invalid key.
     func read<Value: Decodable & Sendable>(_ key: String, as type: Value.Type) async throws(VaultError) -> Value?
 
     /// Sets the value of a key. The store contains the value when this method returns.
     ///
-    /// - Throws: ``VaultError``, as ``read(_:as:)`` does, and `invalid` also for a value that the store cannot hold.
-    ///   The former value remains, unless the error is `outcomeUnknown`.
+    /// - Throws: ``VaultError``, as ``read(_:as:)`` does; also `invalid` for a value that the store cannot hold. The
+    ///   former value remains, unless the error is `outcomeUnknown`.
     func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError)
 
     /// Removes the value of a key, if it has one.

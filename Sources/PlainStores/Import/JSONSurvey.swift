@@ -1,25 +1,25 @@
 import FoundationEssentials
 
-/// A scan of JSON for contents that a decoder would silently change or drop: a duplicate key in an object, and an
-/// integer beyond 64 bits. The scan also limits the number of values and the nesting depth.
+/// A scan of JSON for content that a decoder would silently change or drop: duplicate keys in an object, and integers
+/// beyond 64 bits. The scan also limits the number of values and the nesting depth.
 ///
 /// The scan does not check the grammar, since the decoder does. It does not recurse, and it terminates for any bytes.
 struct JSONSurvey {
-    /// The maximum nesting depth. Decoding 500 levels overflows a thread's stack of 512 KiB.
+    /// The maximum nesting depth. Decoding 500 levels would overflow a 512 KiB thread stack.
     static let maximumDepth = 128
 
     private struct Container {
         let isObject: Bool
         var expectsKey: Bool
         var key: String?
-        /// The object's keys so far. As in a Swift dictionary, two spellings of an accented letter are the same key.
+        /// The object's keys so far. As in a Swift dictionary, canonically equivalent strings are the same key.
         var keys: Set<String> = []
     }
 
     private let bytes: [UInt8]
     private var offset = 0
     private var open: [Container] = []
-    /// An upper bound on the number of values: one, plus one per opening bracket and one per comma.
+    /// An upper bound on the number of values in the JSON: one, plus one for each opening bracket and each comma.
     private var valueCount = 1
 
     static func check(_ bytes: [UInt8]) throws(ImportFinding) {
@@ -43,7 +43,7 @@ struct JSONSurvey {
         case UInt8(ascii: ","):
             try countValue()
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
-        // The decoder treats a text with zero bytes as UTF-16, in which this scan cannot find keys.
+        // The decoder may treat input with a zero byte as UTF-16, in which this scan cannot find keys.
         case 0: throw ImportFinding(text: "it is not UTF-8")
         default: break
         }
@@ -85,7 +85,8 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // A literal of over 20 characters exceeds 64 bits. An invalid literal counts as 0; the decoder rejects it.
+        // A literal of more than 20 characters cannot fit into 64 bits. An invalid literal counts as 0, because the
+        // decoder rejects it.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first.map { " under the key \(PropertyListError.shown($0))" }
@@ -94,7 +95,7 @@ struct JSONSurvey {
 }
 
 extension StoredValue {
-    /// Reads JSON. Throws an ``ImportFinding`` for contents that the decoder would change or drop, and rethrows the
+    /// Reads JSON. Throws an ``ImportFinding`` for content that the decoder would change or drop, and rethrows the
     /// decoder's own errors. Both kinds of error may quote the JSON.
     package init(json bytes: [UInt8]) throws {
         try JSONSurvey.check(bytes)

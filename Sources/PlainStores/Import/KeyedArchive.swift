@@ -1,27 +1,27 @@
 import FoundationEssentials
 import PropertyList
 
-/// A reader of NSKeyedArchiver's archives: property lists with an array of objects that refer to each other by index.
+/// A reader of NSKeyedArchiver archives: property lists with an array of objects that refer to each other by index.
 ///
-/// The reader recognizes a Foundation object by its fields, whose names begin with `NS.`, and not by its class, because
+/// The reader recognizes a Foundation object by its fields, whose names begin with `NS.`, not by its class, because
 /// subclasses and bridged Swift types have the same fields. Any other object becomes a dictionary of its fields.
 ///
-/// An object is decoded once per reference, so a few objects with many references could become a huge tree. Therefore
-/// the tree's size is limited. Its depth is limited too, since decoding is recursive. For any property list, the reader
-/// returns a result or throws a finding.
+/// An object is decoded once per reference, so a few objects with many references could become a huge tree. The reader
+/// therefore limits the tree's size. It also limits the depth, since decoding is recursive. Whatever the property list
+/// contains, the reader returns a result or throws an `ImportFinding`.
 struct KeyedArchive {
-    /// The maximum nesting depth, the same as for JSON. A Foundation array has two levels: the object and its elements.
+    /// The maximum nesting depth, the same as for JSON. A Foundation array counts as two levels.
     static let maximumDepth = JSONSurvey.maximumDepth
 
     private static let null = StoredValue.string("$null")
 
     private let objects: [StoredValue]
-    /// The indices of the objects on the path from the root to the object that is being decoded.
+    /// The indices of the objects on the path from the root to the object being decoded.
     private var open: Set<Int> = []
     private var valueCount = 0
     private var size = 0
 
-    /// Returns the fields of an archive's root; nil if the property list is not a keyed archive.
+    /// Returns the fields of an archive's root object; nil if the property list is not a keyed archive.
     static func values(in list: [String: StoredValue]) throws(ImportFinding) -> [String: StoredValue]? {
         guard list["$archiver"] != nil else { return nil }
         guard case .array(let objects) = list["$objects"], case .dictionary(let top) = list["$top"] else {
@@ -41,7 +41,7 @@ struct KeyedArchive {
 
     private init(objects: [StoredValue]) { self.objects = objects }
 
-    /// Returns the value that a form represents. A form is either a reference to an object or the content itself.
+    /// Returns the value that a form represents. A form is either the value's content or a reference to an object.
     private mutating func value(of form: StoredValue, depth: Int) throws(ImportFinding) -> StoredValue {
         valueCount += 1
         guard valueCount <= PropertyListFormat.maximumValues else {
@@ -79,7 +79,8 @@ struct KeyedArchive {
         return form
     }
 
-    /// Adds a string's or data's size to the total, once per reference, since each copy is hashed and stored.
+    /// Adds the size of a string or data to the total. Counts an object once for each reference to it, since every copy
+    /// is hashed and stored.
     private mutating func count(_ bytes: Int) throws(ImportFinding) {
         size += bytes
         guard size <= PropertyListFormat.maximumSize else {
@@ -97,14 +98,14 @@ struct KeyedArchive {
 
     private func object(at index: Int) throws(ImportFinding) -> StoredValue {
         guard objects.indices.contains(index) else { throw .damagedArchive("it refers to an object that is missing") }
-        // Chains of references are refused, since following one would use stack without counting as nesting.
+        // Chains of references are refused, since following one uses stack space but does not count as nesting.
         guard KeyedArchive.reference(objects[index]) == nil else {
             throw .damagedArchive("an object in it is a reference")
         }
         return objects[index]
     }
 
-    /// Returns the index that a form refers to; nil if the form is not a reference.
+    /// Returns the index of the object to which an archived value refers; nil if the value is not a reference.
     private static func reference(_ form: StoredValue) -> Int? {
         guard case .dictionary(let fields) = form, fields.count == 1,
             case .integer(let index) = fields[PropertyListFormat.uidKey]
@@ -118,7 +119,7 @@ extension KeyedArchive {
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
     ]
 
-    /// Returns the value of a Foundation object that has these fields. Fields of any other object become a dictionary.
+    /// Returns the value of the Foundation object with these fields; for any other object, a dictionary of its fields.
     private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
         if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
             return .dictionary(try entries(keys, objects))
@@ -157,7 +158,7 @@ extension KeyedArchive {
             default: throw .unsupportedArchive("a key of a dictionary in it is \(key.typeName), not a string")
             }
             guard entries.updateValue(object, forKey: text) == nil else {
-                throw .damagedArchive("a dictionary in it has a key twice")
+                throw .damagedArchive("a dictionary in it contains a key twice")
             }
         }
         return entries
@@ -181,7 +182,7 @@ extension ImportFinding {
         Self(text: "this keyed archive is damaged: \(what)")
     }
 
-    /// Returns the finding for an intact archive that this reader does not support. NSKeyedUnarchiver may read it.
+    /// Returns the error for an intact archive that this reader does not support. NSKeyedUnarchiver may read it.
     fileprivate static func unsupportedArchive(_ what: String) -> Self {
         Self(
             text: """

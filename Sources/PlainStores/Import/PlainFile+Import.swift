@@ -5,7 +5,8 @@ extension PlainFile {
     ///
     /// - Parameters:
     ///   - path: the path of a file that ``init(path:)`` can read.
-    ///   - isReplacing: whether values in the file replace different values in the store; if not, `exists` is thrown.
+    ///   - isReplacing: whether the file's values replace different values in the stores. If false, any such
+    ///     difference throws `exists`.
     ///   - destination: returns the store for a key's value, such as `.keychain` for a secret, or nil to drop the value
     ///     together with the file. A value keeps its key.
     /// - Returns: the keys that have a destination, sorted bytewise; nil if the file does not exist, for example
@@ -30,7 +31,7 @@ extension PlainFile {
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             let identity = store.identity
-            // The import is taken out of `imports`, since a second reference would make `add` copy the whole batch.
+            // The import is removed from `imports`, since a second reference would make `add` copy the whole batch.
             var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
@@ -46,7 +47,7 @@ extension PlainFile {
 
 private struct PreparedImport {
     let store: any ValueStore
-    /// The changes to commit. The batch expects that the store still has the values that `add` has read.
+    /// The changes to commit. The batch's expectations are the values that `add` has read from the store.
     private(set) var batch = StoreBatch([:])
 
     init(store: any ValueStore) { self.store = store }

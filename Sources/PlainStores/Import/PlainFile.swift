@@ -7,7 +7,7 @@ import PropertyList
 /// ``importValues(from:replacing:to:)`` moves the file's values to stores and removes the file. Code that stores the
 /// values itself must make the stores durable before it removes the file (see <doc:MovingValues>).
 public struct PlainFile: ~Copyable {
-    /// The fields of the dictionary at the file's root, without fields that are `null` in JSON or nil in an archive.
+    /// The fields of the dictionary at the file's root, except those that are `null` in JSON or nil in an archive.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let file: WholeFile
@@ -17,8 +17,8 @@ public struct PlainFile: ~Copyable {
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError``: `damaged` if the file has none of these formats, has no dictionary at its root, or is
-    ///   an archive that cannot be decoded; `damaged` also for JSON with a duplicate key, an integer beyond 64 bits,
-    ///   more than 128 levels or more than a million values; `unavailable` if the file cannot be read.
+    ///   an archive that cannot be decoded; also `damaged` for JSON with a duplicate key, an integer beyond 64 bits,
+    ///   more than 128 nesting levels or more than a million values; `unavailable` if the file cannot be read.
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
@@ -46,15 +46,18 @@ public struct PlainFile: ~Copyable {
 
     /// Removes the file durably if it is unchanged since it was read. Does nothing if the file no longer exists.
     ///
-    /// The content is compared right before the removal. A file that the older program writes in between would be
-    /// removed, so that program should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
+    /// The content is compared right before the removal. If the older program writes the file between the comparison
+    /// and the removal, its changes are lost, so it should not be running. <doc:MovingValues> explains what remains on
+    /// the disk.
     ///
-    /// - Throws: ``VaultError``: `busy` if the content has changed; `damaged` if it exceeds 64 MiB; `unavailable`.
+    /// - Throws: ``VaultError``: `busy` if the content has changed; `damaged` if it exceeds 64 MiB; `unavailable`
+    ///   if the file cannot be read or removed.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
             throw VaultError(.busy, "\(file.path) was changed after it was read. Run the import again.")
         }
-        // Renaming the file first would detect a replacement, but a crash would leave secrets under an unknown name.
+        // If the file were renamed before the comparison, no replacement could be missed. However, a crash could then
+        // leave its secrets under the new name.
         do { try file.remove() } catch { throw VaultError(system: error, file.path) }
     }
 

@@ -2,15 +2,15 @@ import LinuxSystem
 
 /// A part of a store that an observer follows, such as a key.
 ///
-/// `Content` is the part's stored state, compared to detect changes. An observer receives an `Element` created from it.
+/// `Content` is the part's stored state, which is compared to detect changes. Observers get an `Element` made from it.
 struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
-    /// A stream of notices of possible changes. It must start before the first read, so that no change is missed.
+    /// A stream of notices of possible changes. Start it before the first read, so that no change is missed.
     let notices: AsyncStream<Void>
     let read: @Sendable () throws(VaultError) -> Content
     let element: @Sendable (Content) throws(VaultError) -> Element
 }
 
-/// An iterator that follows a part of a store. After each notice, it reads the part. It returns only changed contents.
+/// An iterator that reads a part of a store after each notice and returns its content only if it has changed.
 struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     typealias Start = @Sendable () throws(VaultError) -> FollowedPart<Content, Element>
 
@@ -24,7 +24,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     /// The content from the last read; nil before the first read, and after a failed read.
     private var latest: Content?
     private var isDue = true
-    /// The failure that the last call of ``nextResult(isolation:)`` returned; nil if that call returned an element.
+    /// The failure that the last call to ``nextResult(isolation:)`` returned; nil if that call returned an element.
     private var failure: VaultError?
 
     init(_ start: @escaping Start) { self.start = start }
@@ -32,7 +32,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     /// Returns the current element; nil if it has not changed since the last call. Blocks during the read.
     mutating func current() throws(VaultError) -> Element? { try take(look()) }
 
-    /// Returns the current element. Later calls wait for a change and return the latest element, or nil if cancelled.
+    /// Returns the current element on the first call. Each later call waits for a change. Returns nil if cancelled.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         while !Task.isCancelled {
             if isDue, let element = try await currentElsewhere() { return element }
@@ -41,10 +41,11 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Works like ``next(isolation:)``, but also returns failures. After a failure, waits until it changes or ends.
+    /// Works like ``next(isolation:)``, but also returns failures. After returning a failure, waits until a read
+    /// succeeds or fails differently.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // The store may send no notice when a failure ends, for example when a missing key file reappears.
+            // The store might not send a notice when a failure ends, for example when a missing key file reappears.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true
@@ -84,7 +85,8 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return element
     }
 
-    /// Waits for a notice, after which a read is due. Returns false if there will be no further notice.
+    /// Waits for a notice of a possible change, after which a read is due. Returns false if there will be no more
+    /// notices.
     private mutating func waitForNotice(isolation actor: isolated (any Actor)?) async -> Bool {
         var iterator = part?.notices.makeAsyncIterator()
         isDue = await iterator?.next(isolation: actor) != nil
@@ -93,13 +95,13 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 }
 
 extension ValueKey where Self: Sendable {
-    /// Returns the part to follow for this key, in the store to which the key resolves in the current task.
+    /// Returns this key's part of the store to which the key resolves in the current task, for an observer to follow.
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
         let oldStore = try? self.store.history.oldStore?()
-        // A missing value is compared as the key's default, so storing the default explicitly is not a change.
+        // A missing value counts as the key's default here, so storing the default explicitly is not a change.
         let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
-        // The old store is followed too, since a value that an older program writes there is moved to the new store.
+        // Observes the old store too, since a value that an older program writes there is moved to the new store.
         let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })
         return FollowedPart(notices: notices) { () throws(VaultError) in
             try finishMove(into: store, for: .reading)

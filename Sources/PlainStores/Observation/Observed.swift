@@ -10,9 +10,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// The value is read at creation, and the key is followed until this object is released. Changes arrive on one actor,
-/// by default the main actor, and code on that actor misses none. Code on other actors may use this object too, but can
-/// miss a change that arrives while it reads. If that code must not miss any change, use ``ValueKey/values``.
+/// The value is read on creation, and the key is followed until this object is released. Changes arrive on one actor,
+/// by default the main actor, and code on that actor never misses one. Code on other actors may use this object too,
+/// but can miss a change that arrives during a read. If that code must not miss any change, use ``ValueKey/values``.
 public final class Observed<Value: Sendable>: Observable, Sendable {
     private struct State {
         var value: Value
@@ -23,25 +23,25 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     private let state: Mutex<State>
     private let registrar = ObservationRegistrar()
 
-    /// The result of the last successful read of the key. Before the first successful read, the key's default or nil.
+    /// The value from the last successful read. Before the first one, this is the key's default, or nil.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
     }
 
-    /// The reason why the last read failed; nil if it succeeded. After a failure, the key is read again each second.
+    /// The reason why the last read failed; nil if it succeeded. After a failure, the key is read again every second.
     public var error: VaultError? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }
     }
 
-    /// Reads and follows a key in the store to which it resolves in this task. Changes arrive on the main actor.
+    /// Reads and follows a key. The key's store is determined in the current task. Changes arrive on the main actor.
     @MainActor
     public convenience init<Key: ValueKey & Sendable>(_ key: Key) where Key.Reading == Value {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Reads a key's value and follows the key. Changes arrive on `actor`, which is not retained, until its release.
+    /// Reads and follows a key. Changes arrive on `actor` until it or this object is released. Does not retain `actor`.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))
@@ -67,7 +67,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     }
 
     private func set(_ result: Result<Value, VaultError>, on actor: isolated any Actor) {
-        // The former value is released outside of the lock, since its deinitializer may run any code.
+        // The former value is released outside the lock, since its deinitializer may run arbitrary code.
         let (former, present) = state.withLock { state in
             let former = state
             switch result {
@@ -76,7 +76,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
             }
             return (former, state)
         }
-        // Observers are notified after the change. If they were notified before it, an observer could read the old
+        // Observers are notified after the change. An observer that was notified before the change could read the old
         // value on another thread, and would get no further notice.
         if case .success = result { registrar.withMutation(of: self, keyPath: \.value) {} }
         if former.error != present.error { registrar.withMutation(of: self, keyPath: \.error) {} }

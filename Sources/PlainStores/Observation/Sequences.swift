@@ -8,7 +8,7 @@ extension ValueKey where Self: Sendable {
     /// ```
     ///
     /// If there is no value, the element is the key's default, or nil if it has no default, as with ``read()-8f9bj``.
-    /// If several changes follow each other quickly, some of their values may be skipped, but never the last (see
+    /// If several changes occur in quick succession, intermediate values may be skipped, but never the last one (see
     /// <doc:Gotchas>). Storing an equal value is not a change. The last value stays in memory for the comparison.
     ///
     /// An error ends the sequence with the ``VaultError`` that ``read()-8f9bj`` would throw; ``results`` continues
@@ -29,7 +29,7 @@ extension ValueKey where Self: Sendable {
     /// }
     /// ```
     ///
-    /// A failure is one element, however long it lasts. During a failure, the key is read again each second.
+    /// A failure is one element, however long it lasts. During a failure, the key is read again every second.
     public var results: some AsyncSequence<Result<Reading, VaultError>, Never> & Sendable {
         FollowedResults { () throws(VaultError) in try followed() }
     }
@@ -43,7 +43,7 @@ extension ValueStore {
         FollowedElements { () throws(VaultError) in try followed(prefix: prefix) }
     }
 
-    /// Returns the elements of ``values(prefix:)``, but continues after an error, as ``ValueKey/results`` does.
+    /// Returns a sequence like ``values(prefix:)`` that continues after an error, as ``ValueKey/results`` does.
     public func results(
         prefix: String = ""
     ) -> some AsyncSequence<Result<[String: StoredValue], VaultError>, Never> & Sendable {

@@ -1,13 +1,15 @@
 private import Glibc
 package import LinuxSystem
 
-/// The environment variables that contain paths, or `given` if it is not nil. Empty variables are ignored.
+/// The variables that contain paths: those in `given`, or those of the environment if `given` is nil. Empty variables
+/// are ignored.
 package struct LocationVariables {
     package var given: [String: String]?
 
     package init(given: [String: String]? = nil) { self.given = given }
 
-    /// Returns a variable's value. Throws ``VaultError/Code/invalid`` if it is not UTF-8, as a repair would alter it.
+    /// Returns a variable. Throws ``VaultError/Code/invalid`` if it is not UTF-8, because replacing the invalid bytes
+    /// would name a different path.
     package subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -22,23 +24,24 @@ package struct LocationVariables {
     /// Returns an XDG folder's path. Relative paths are ignored, as the XDG Base Directory Specification requires.
     package func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
         if let path = try self[name], path.isAbsolutePath { return path }
-        // The account database is not queried, because a query needs shared libraries that a static program lacks, and
-        // files that a minimal container lacks. If HOME is not set, the caller must name the paths.
+        // The account database is not queried: a static program lacks the necessary shared libraries, and a minimal
+        // container lacks the necessary files. If HOME is not set, the caller must name the paths.
         guard let home = try self["HOME"], home.isAbsolutePath else { return nil }
         return "\(home == "/" ? "" : home)/\(belowHome)"
     }
 }
 
-/// Checks of paths before root writes to them. Root must not create files that the folder's owner could not change.
+/// Checks of paths to which root will write. In another user's folder, root must not create files, because that user
+/// could not change them.
 package enum WrittenPath {
-    /// Checks that `path` contains no symbolic link with which another user could redirect root's writes. Throws
+    /// Checks that `path` contains no symbolic link through which another user could redirect root's writes. Throws
     /// ``VaultError/Code/unavailable``.
     package static func checkLinks(in path: String) throws(VaultError) {
         if let link = linkOfAnotherUser(in: path) { throw VaultError(path, leadingThrough: link) }
     }
 
-    /// Checks that root does not create a file in another user's folder. This is for files at a default location, such
-    /// as preferences in a home folder, and not for paths that a user chose. Throws ``VaultError/Code/unavailable``.
+    /// Checks that root does not create a file in another user's folder. Use this for files at a default location, such
+    /// as preferences in a home folder, but not for paths that a user chose. Throws ``VaultError/Code/unavailable``.
     ///
     /// - Parameter isReplaced: whether root replaces an existing file with a new one, which root then owns.
     package static func checkParentFolder(
@@ -59,7 +62,7 @@ extension VaultError {
     package init(_ path: String, leadingThrough link: String) {
         self.init(
             .unavailable,
-            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes only through its own. "
+            "\(path) was left alone: \(link) is a symbolic link of another user, so root does not write through it. "
                 + "Run this as that user, or name the link's target.")
     }
 }

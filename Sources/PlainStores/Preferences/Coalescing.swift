@@ -2,9 +2,9 @@ private import Glibc
 import LinuxSystem
 
 extension Preferences {
-    /// Writes the pending changes of preferences that coalesce writes, and returns when these changes are on the disk.
+    /// Writes the pending changes of preferences that coalesce writes, and returns once these changes are on the disk.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes stay pending.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` or `outcomeUnknown`. The changes stay pending.
     public func flush() throws(VaultError) {
         // The changes are read under the writer's lock; otherwise the later of two flushes could write older values.
         try writer.withLock { _ throws(VaultError) in
@@ -15,14 +15,14 @@ extension Preferences {
         }
     }
 
-    /// Writes the pending changes for a caller that cannot throw, and reports an error to ``failures``.
+    /// Writes the pending changes. Reports any error to ``failures``, because its callers cannot throw.
     func flushReporting() {
         do { try flush() } catch { failures.report(error, key: (try? path) ?? "preferences") }
     }
 
     /// Adds a batch to the pending changes if its expectations hold, and schedules a write. Returns whether they hold.
     func gather(_ batch: StoreBatch, _ interval: Duration) throws(VaultError) -> Bool {
-        // Values that cannot be written are refused now, while the error can still be thrown to the caller.
+        // Values that cannot be written are refused now, while the caller can still receive the error.
         _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
         let (holds, isFirst) = try pending.withLock { (pending) throws(VaultError) in
             // `pending` stays locked while the file is read. Otherwise, a change that is being written could be missed.
@@ -32,7 +32,7 @@ extension Preferences {
         }
         guard isFirst else { return holds }
         Task.detached { [weak self] in
-            // The write's time is computed after each sleep, since `flush()` may have written the changes meanwhile.
+            // The due time is recomputed after each sleep, since `flush()` may write the changes during the sleep.
             while let instant = self?.pending.withLock({ $0.nextWrite(every: interval) }) {
                 try? await Task.sleep(until: instant, clock: .continuous)
             }
@@ -56,12 +56,13 @@ struct PendingChanges: Sendable {
         return !isScheduled
     }
 
-    /// Returns the time at which the scheduled write is due. If it is due now, returns nil and ends the schedule.
+    /// Returns the time at which the scheduled write is due. If it is already due, unschedules it and returns nil.
     mutating func nextWrite(every interval: Duration) -> ContinuousClock.Instant? {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
         isScheduled = false
-        // The interval counts from the start of a write, even if it fails. A change during the write schedules another.
+        // `lastWrite` is set before the write, so that a failed write delays the next one too. A change that is made
+        // during the write schedules another write.
         lastWrite = .now
         return nil
     }
@@ -76,7 +77,7 @@ struct PendingChanges: Sendable {
 /// The preferences whose pending changes are written when the process exits.
 enum ExitFlush {
     private static let references = Mutex<[@Sendable () -> Preferences?]>([])
-    /// The exit handler's registration, which happens only once, because a static property is initialized only once.
+    /// The registration of the exit handler. It happens only once, because a static property is initialized only once.
     private static let registration = atexit {
         for reference in ExitFlush.references.withLock({ $0 }) { reference()?.flushReporting() }
     }

@@ -18,19 +18,21 @@ public final class Preferences: ValueStore {
     /// The minimum time between two writes; nil if each change is written before its call returns.
     private let interval: Duration?
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
-    /// The file's metadata when this object last flushed the file and its directory entry.
+    /// The file's metadata when this object last flushed the file and its directory entry. If it is unchanged, no flush
+    /// is needed.
     private let durable = Mutex<FileStatus?>(nil)
     let pending = Mutex(PendingChanges())
-    /// A mutex that is held during a write, so that this process's threads do not wait for the folder's lock.
+    /// A mutex held during a write, so that this process's threads wait here rather than for the folder's lock.
     let writer = Mutex(())
 
-    /// Creates the preferences of a suite, without opening its file. A suite's name is any text, such as a user's id.
+    /// Creates the preferences of a suite, without opening its file. The name can be any text, such as a user's id.
     ///
     /// - Parameters:
     ///   - interval: the minimum time between two writes, for values that change many times a second. Changes within
-    ///     this time are written together, at the latest when the process exits. If another object or process changes
-    ///     the same key meanwhile, the later write wins, even after an ``ValueKey/update(_:)-5awi7`` (see
-    ///     <doc:WhichStoreForWhat>). Errors go to ``failures``. By default, each change is written immediately.
+    ///     this time are written together. Pending changes are written when the process exits. If another object or
+    ///     process changes the same key in the meantime, the later write wins, even after an
+    ///     ``ValueKey/update(_:)-5awi7`` (see <doc:WhichStoreForWhat>). Errors go to ``failures``. By default, each
+    ///     change is written immediately.
     ///   - failures: receives the errors that a property's getter or setter cannot throw.
     public convenience init(suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
@@ -60,7 +62,7 @@ public final class Preferences: ValueStore {
 }
 
 extension Preferences {
-    /// The identity of the store, which is equal for two objects that use the same file.
+    /// The store's identity. Two objects that use the same file have equal identities.
     public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
@@ -74,9 +76,10 @@ extension Preferences {
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
-        // Excludes other programs' keys that are not valid keys of a store.
+        // Other programs' keys are excluded if they are not valid keys of a store.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
-        // `pending` stays locked while the file is read. Otherwise, a change that is written meanwhile could be missed.
+        // `pending` stays locked while the file is read. Otherwise, a change that is written to the file in the
+        // meantime could be missed.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
@@ -99,7 +102,7 @@ extension Preferences {
     /// Writes the pending changes, then flushes the file and its directory entry, even if another process has written
     /// the file. Otherwise, a power loss could undo that process's write if it was killed before its flush.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` or `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
         try flush()
         try makeFileDurable()
@@ -124,23 +127,26 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // The file already has the new values, but the process that wrote them may have died before its flush.
+            // The file already has the new values. It is flushed because the process that wrote them may have died
+            // before its own flush.
             try makeFileDurable()
         }
         return holds
     }
 
-    /// Flushes the file, unless this object has flushed its last change. Skipping the flush halves a write's time.
+    /// Flushes the file, unless this object has already flushed its last change. Skipping the flush halves a write's
+    /// time.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // The status is read before the flush. A status read later could belong to a newer change that is not flushed.
+        // The file's status is read before the flush. If it were read afterwards, it could include a newer, unflushed
+        // change.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()
         durable.withLock { $0 = status }
     }
 
-    /// The maximum size of a suite's file name without `.plist`, in bytes.
+    /// The maximum length of a suite's file name without `.plist`, in bytes.
     private static let longestName = 200
     private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)
 
@@ -154,8 +160,8 @@ extension Preferences {
         return "\(folder)/vault/preferences/\(name).plist"
     }
 
-    /// Returns a suite's percent-encoded file name. Encoding gives each suite its own file, neither hidden nor outside
-    /// of the preferences folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    /// Returns a suite's percent-encoded file name. Encoding gives each suite its own file, never hidden or outside the
+    /// preferences folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
         let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
@@ -167,6 +173,6 @@ extension Preferences {
 }
 
 extension Preferences: Redacted {
-    /// The type's name and the property list's path.
+    /// A description without values: the type's name and the path of the property list.
     public var description: String { described(Preferences.self, (try? path) ?? "") }
 }

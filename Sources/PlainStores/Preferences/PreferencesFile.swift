@@ -5,7 +5,7 @@ import PropertyList
 /// The property list file of a suite. It is read as a whole, and replaced as a whole under its folder's lock.
 struct PreferencesFile: Sendable {
     let file: WholeFile
-    /// The path as the caller gave it, before symbolic links were resolved; nil if it is the same as `path`.
+    /// The path as given by the caller, before symbolic links were resolved; nil if it is the same as `path`.
     var namedPath: String?
     var path: String { file.path }
     /// The maximum size of the file, 64 MiB. A larger file is not read.
@@ -15,7 +15,7 @@ struct PreferencesFile: Sendable {
 
     /// Reads the file. If it is missing, the snapshot has no values.
     ///
-    /// - Parameter known: the content at the last read or write. If the file has the same bytes, for example because
+    /// - Parameter known: the content as of the last read or write. If the file has the same bytes, for example because
     ///   this process has written it, it is not parsed again. This saves a fifth of the cost of a write.
     func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
         // A damaged file is read up to five times, because another tool may be in the middle of writing it in place.
@@ -41,11 +41,11 @@ struct PreferencesFile: Sendable {
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
-    /// Reads the file and applies a batch to it if the batch's expectations hold. Holds the folder's lock meanwhile.
+    /// Reads the file and applies a batch to it if the batch's expectations hold. Holds the folder's lock throughout.
     ///
     /// - Parameters:
-    ///   - forms: the changes in their property list forms.
-    ///   - known: the content at the last read or write.
+    ///   - forms: the changes in property list form.
+    ///   - known: the content as of the last read or write.
     /// - Returns: whether the expectations hold, and the new content, which is nil if the file was left unchanged.
     func update(
         _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
@@ -88,7 +88,7 @@ struct PreferencesFile: Sendable {
 }
 
 final class PreferencesSnapshot: Sendable {
-    /// The values in their property list forms.
+    /// The values in property list form.
     let values: [String: StoredValue]
     let format: PropertyListFormat
     /// The file's metadata; nil if there was no file.
@@ -97,13 +97,14 @@ final class PreferencesSnapshot: Sendable {
     let bytes: [UInt8]?
     /// The open file. While it is open, no other file can get its inode number and be mistaken for it.
     private let file: FileDescriptor?
-    /// Whether a later change is certain to change the file's times, which advance in steps of several milliseconds.
+    /// Whether any later change to the file is certain to show in its times, which advance in steps of several
+    /// milliseconds.
     private let hasTellingTimes: Bool
 
-    /// An upper bound on the steps in which file times advance, in nanoseconds.
+    /// The largest step, in nanoseconds, in which a file's times are assumed to advance.
     private static let coarsestStep: Int64 = 20_000_000
 
-    /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
+    /// - Parameter readAt: a time before the file was read or replaced, in nanoseconds since 1970.
     init(
         _ values: [String: StoredValue], _ format: PropertyListFormat, _ status: FileStatus?,
         _ file: consuming FileDescriptor?, readAt: Int64, bytes: [UInt8]? = nil
@@ -124,7 +125,7 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    /// Creates the error of a failed read. After a read, unlike after a write, EFBIG means that the file is too large.
+    /// Creates the error for a failed read. In a read, unlike in a write, EFBIG means that the file is too large.
     fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
@@ -141,23 +142,23 @@ extension VaultError {
             "The property list \(path) is damaged and was left alone: \(reason). Fix it or move it away.")
     }
 
-    /// Creates the error of a failed flush, after which the new file is in place, but may be lost in a crash.
+    /// Creates the error for a failed flush: the new file is in place, but a crash may undo the change.
     fileprivate init(unflushedPreferences error: SystemError, _ path: String) {
         self.init(
-            .outcomeUnknown, "The disk failed while \(path) was written: the last change may or may not last.",
+            .outcomeUnknown, "The disk failed while \(path) was written: the last change may or may not be stored.",
             systemError: error.number)
     }
 }
 
 // Three kinds of values have a special form in a property list. `untyped` is written as data. `null` is written as
 // `{$nil: true}`, and a date that XML cannot hold, such as one with a fraction of a second, as `{$date: seconds since
-// 2001}`. A value that already is a dictionary of one of these forms is refused.
+// 2001}`. A dictionary that already has one of these forms is refused.
 
 extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    /// Converts a property list to the value that it represents. All but the special forms represent themselves.
+    /// Converts a property list to the value that it represents, by replacing the special forms of null and of dates.
     init(propertyList form: StoredValue) {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))
@@ -197,8 +198,8 @@ extension StoredValue {
                 throw VaultError(
                     .invalid,
                     """
-                    A dictionary in the value for "\(key)" has the form that stands for nil or a date in a property \
-                    list.
+                    The value for "\(key)" contains a dictionary that would be read back from the property list as nil \
+                    or a date.
                     """
                 )
             }

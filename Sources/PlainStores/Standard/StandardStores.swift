@@ -1,7 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// A test's standard stores, which replace those of the program. Each access reads them from a task-local value.
+/// A test's standard stores, which replace the program's. Each access reads them from a task-local value.
 package struct StandardStores: Sendable {
     package let preferences: Preferences
     package let memory: MemoryStore
@@ -31,7 +31,7 @@ extension Preferences {
     /// the test's preferences. Elsewhere in a test, all calls throw `unavailable`.
     public static var standard: Preferences { StandardStores.replaced?.preferences ?? shared }
 
-    /// The log of errors of the standard preferences.
+    /// The log of the errors of ``standard`` that a property's getter or setter cannot throw.
     public static let standardFailures = FailureLog()
 
     private static let shared: Preferences = {
@@ -46,10 +46,10 @@ extension Preferences {
 }
 
 extension MemoryStore {
-    /// The process's own values in memory. In a task that has test stores, this is the test's store.
+    /// The process's own store in memory. In a task that has test stores, this is the test's memory store.
     public static var standard: MemoryStore { StandardStores.replaced?.memory ?? shared }
 
-    /// The log of errors of the standard store.
+    /// The log of the errors of ``standard`` that a property's getter or setter cannot throw.
     public static let standardFailures = FailureLog()
 
     private static let shared = MemoryStore(failures: standardFailures)
@@ -58,7 +58,7 @@ extension MemoryStore {
 extension StoreReference {
     /// A reference to ``Preferences/standard``.
     public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
-    /// Returns a reference to the preferences of a suite, for example one for each user.
+    /// Returns a reference to the preferences of a suite, for example one per user.
     public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
     /// A reference to ``MemoryStore/standard``. In test code that has no test stores, each use throws `unavailable`.
     public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
@@ -78,16 +78,16 @@ public enum VaultApp {
 
     private struct State {
         var identity: Identity?
-        /// Whether the program has used a standard store, after which its identity cannot be changed.
+        /// Whether the program has used a standard store. After that, the program's identity cannot be changed.
         var isFixed = false
     }
 
     private static let state = Mutex(State())
 
-    /// Sets the program's name. Call it once, before the first use of a standard store.
+    /// Sets the program's name. Call this once, before the first use of a standard store.
     ///
     /// In the user's vault, the entries of a named program begin with its name and a slash. For example, `vault` shows
-    /// the key `"u.token"` of `mail` as `mail/u.token`. Its preferences are the suite `mail`. A program that sets no
+    /// the key `"u.token"` of `mail` as `mail/u.token`. Its preferences are in the suite `mail`. A program that sets no
     /// name uses its executable file's name. If that file is renamed, the program no longer finds its values.
     ///
     /// - Parameters:
@@ -118,7 +118,7 @@ public enum VaultApp {
         }
     }
 
-    /// The name that the program has set, or the name of its executable file if it has set none.
+    /// The program's name: the one that it has set, otherwise the name of its executable file.
     public static var name: String { state.withLock { $0.identity }?.name ?? fileName }
 
     package static func fixedIdentity() -> Identity? {

@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// A value that exists once for each set of standard stores: once for the program, and once for each test.
 ///
-/// An object in a `static let` outlives a test, and the next test would find its state. Keep such an object in a
+/// An object in a `static let` outlives a test, so the next test would see its state. Keep such an object in a
 /// StoreLocal instead (see <doc:TestingYourApp>).
 ///
 /// ```swift
@@ -16,15 +16,15 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     private let make: @Sendable () -> Value
     private let ofProgram = Mutex<Value?>(nil)
 
-    /// Creates a StoreLocal. `make` returns its value at the first use. If several threads use it for the first time at
-    /// once, `make` may run in each of them, but only one of the values is kept.
+    /// Creates a StoreLocal. `make` creates its value on first use. If several threads use it for the first time at
+    /// once, `make` may run on each of them, but only one of the values is kept.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    /// The value that belongs to the current standard stores. Reading it opens none of these stores.
+    /// The value for the current standard stores. Reading it does not open any of these stores.
     public var value: Value {
         let locals = StandardStores.replaced?.locals
         if let present = locals.map({ $0.value(of: self) }) ?? ofProgram.withLock({ $0 }) { return present }
-        // No lock is held here, since `make` may use another StoreLocal.
+        // Call `make` without holding a lock: it may use another StoreLocal, which may acquire the same lock.
         let new = make()
         if let locals { return locals.keep(new, of: self) }
         return ofProgram.withLock { value in
@@ -36,7 +36,7 @@ public final class StoreLocal<Value: Sendable>: Sendable {
 
 final class StoreLocals: Sendable {
     private struct Entry {
-        /// The value's StoreLocal. It is retained, since another StoreLocal at the same address would get this value.
+        /// The value's StoreLocal. It is retained, since a new StoreLocal at its address would be given this value.
         let local: any AnyObject & Sendable
         let value: any Sendable
     }
@@ -45,7 +45,7 @@ final class StoreLocals: Sendable {
 
     func value<Value>(of local: StoreLocal<Value>) -> Value? {
         entries.withLock { entries in
-            // The entry is unwrapped first. If `Value` is optional, casting a missing entry would return a nil value.
+            // Unwrap the entry before the cast. If `Value` is optional, casting a missing entry would succeed.
             guard let entry = entries[ObjectIdentifier(local)] else { return nil }
             return entry.value as? Value
         }

@@ -44,7 +44,7 @@ public final class ChangeFeed: Sendable {
     }
 
     /// Returns a stream of notices. Several notices are combined until the observer takes the next element. Every
-    /// change after this call causes a notice. Soon after the call, a notice may arrive although nothing has changed.
+    /// change after this call causes a notice. Soon after the call, a notice may arrive even if nothing has changed.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if the thread that watches the file cannot be started.
     public func notices() throws(VaultError) -> AsyncStream<Void> { try ChangeFeed.notices(of: [self]) }
@@ -71,7 +71,7 @@ public final class ChangeFeed: Sendable {
         let removeFromOthers = observer.onTermination
         observer.onTermination = { [weak self] termination in
             removeFromOthers?(termination)
-            // The removed continuation is released outside of the lock, since its release may run any code.
+            // The removed continuation is released outside the lock, since its release may run arbitrary code.
             _ = self?.state.withLock { state in
                 (state.observers.removeValue(forKey: id), state.observers.isEmpty ? state.watch.take() : nil)
             }
@@ -102,7 +102,7 @@ public final class FailureLog: Sendable {
     /// - Parameter handler: called on the thread where the error occurred, with no lock held.
     public init(handler: @escaping Handler = FailureLog.standardErrorLine) { state = Mutex(State(handler: handler)) }
 
-    /// The last error that has been reported; nil if there was none.
+    /// The most recently reported error; nil if there is none.
     public var lastError: VaultError? { state.withLock { $0.lastError } }
 
     /// Replaces the handler.
@@ -121,11 +121,11 @@ public final class FailureLog: Sendable {
 
     /// Writes a line `vault: KEY: MESSAGE` to standard error. Control and invisible characters are escaped (`\u{a}`).
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
-        // The key may not have been checked, and a newline in it could forge another line.
+        // The key might not have been checked. If it contains a newline, the rest could look like another message.
         let escaped = "vault: \(key): \(error.message)".unicodeScalars.map { scalar in
             scalar.isUnsafeOnTerminal ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
-        // One call writes the whole line, so that the lines of several threads do not mix.
+        // One call writes the whole line, so that lines from different threads do not mix.
         let line = escaped.joined() + "\n"
         _ = write(STDERR_FILENO, line, line.utf8.count)
     }

@@ -7,7 +7,7 @@ public struct NameLock: ~Copyable, Sendable {
     private let onCheck: @Sendable () throws(VaultError) -> Void
     private let onRelease: @Sendable () -> Void
 
-    /// Creates a lock that your own store has acquired. `onRelease` is called once, when the lock is released.
+    /// Creates the value for a lock that your own store has acquired. `onRelease` is called once, on release.
     ///
     /// - Parameter onCheck: called by ``check()``; throws if the lock has been lost.
     public init(
@@ -22,7 +22,7 @@ public struct NameLock: ~Copyable, Sendable {
 
     /// Throws if the lock has been lost and another program may hold it. Call this right before the guarded action.
     ///
-    /// A lock of a vault in a database ends when the connection to the server is lost, so this call queries the server.
+    /// If the vault is in a database, a lost connection to the server ends the lock, so this call queries the server.
     ///
     /// - Throws: ``VaultError`` with `unavailable`.
     public borrowing func check() throws(VaultError) { try onCheck() }
@@ -48,14 +48,15 @@ extension ValueStore {
         let name = LockedName(store: identity, name: name)
         try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
         return NameLock {
-            // This closure retains the store, since a later store at the same address would have the same identity.
+            // Retain the store until the lock is released: a later store at the same address would have the same
+            // identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }
         }
     }
 }
 
-/// A locked name. The lock only excludes tasks of this process.
+/// A name that is locked by a task of this process. Other processes are not excluded.
 private struct LockedName: Hashable {
     static let all = Mutex<Set<LockedName>>([])
 

@@ -1,14 +1,15 @@
 private import Glibc
 import LinuxSystem
 
-/// A transaction that holds no lock. The values that it reads become expectations, and its writes are collected.
+/// A transaction without a lock. It collects its writes, and commits them only if the values that it has read are
+/// unchanged.
 package protocol OptimisticTransaction: ~Copyable {
     /// Commits the changes. Returns false and changes nothing if a value has changed since the transaction read it.
     consuming func commit() throws(VaultError) -> Bool
 }
 
 extension OptimisticTransaction where Self: ~Copyable {
-    /// Runs `body` on new transactions until one commits. `error` converts a store's error to a `Failure`.
+    /// Runs `body` with new transactions until one commits. `error` converts a store's error to a `Failure`.
     package static func run<Result, Failure: Error>(
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result
@@ -43,7 +44,8 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Whether a tenth of the time limit has passed. Transactions normally commit sooner, so this one needs a turn.
+    /// Whether a tenth of the time limit has passed. Few transactions take that long, so this one then gets an
+    /// exclusive ``Turn``.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
@@ -54,9 +56,10 @@ package struct Contention: ~Copyable {
     }
 }
 
-/// The turn of a thread whose transaction has kept failing. During the turn, this process's other threads wait.
+/// The exclusive turn of a thread whose transaction keeps failing because of concurrent changes. Meanwhile, this
+/// process's other threads wait before each attempt of their own transactions.
 private struct Turn: ~Copyable {
-    /// The thread whose turn it is; 0 if there is none.
+    /// The thread that has the turn; 0 if no thread has it.
     private static let holder = Atomic<UInt>(0)
 
     private init() {}
@@ -68,8 +71,8 @@ private struct Turn: ~Copyable {
         return isTaken ? Turn() : nil
     }
 
-    /// Waits while it is another thread's turn, but only up to a second, since that thread's transaction may take much
-    /// longer. The thread whose turn it is never waits, even if its commit runs another transaction.
+    /// Waits while another thread has the turn, but for at most a second, since that thread's transaction may take much
+    /// longer. The thread that has the turn never waits, even if its commit runs another transaction.
     static func giveWay() {
         guard isOfAnother else { return }
         let deadline = Deadline(after: .seconds(1))

@@ -14,8 +14,8 @@ public struct ScopedStore: ValueStore {
         prefix = scope.scopePrefix
     }
 
-    /// Returns a store for the same scope. In a keychain, a change through that store also drops the key's earlier
-    /// values from the history. Use that store for tokens that are useless or harmful once they are replaced.
+    /// Returns a store for the same scope. In a keychain, each change through the returned store also drops the key's
+    /// earlier values from the history. Use it for tokens that are useless or harmful once they are replaced.
     public func forgettingHistory() -> ScopedStore {
         var store = self
         store.forgetsHistory = true
@@ -59,7 +59,7 @@ extension String {
     /// The prefix of a scope's keys. Slashes are encoded, so no scope's prefix begins with another scope's prefix.
     package var scopePrefix: String { PercentEncoding.encoded(self) { !"%/".utf8.contains($0) } + "/" }
 
-    /// Returns the text after a prefix. Counts bytes, since an accent after the prefix combines with its last letter.
+    /// Returns the part after a prefix. Counts bytes, since Swift merges a character with an accent that follows it.
     package func dropping(_ prefix: String) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
@@ -70,7 +70,7 @@ extension ValueStore {
     public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
-/// The kinds of names in error messages: an entry's name, a value's key, or an attribute's key. All follow one rule.
+/// The kinds of names in error messages: entry names, value keys and attribute keys. All follow the same rule.
 package enum Naming: String, Sendable {
     case name, key
     /// The key of an attribute. Attribute keys are checked only in drops, where an unknown sender has chosen them.
@@ -90,14 +90,14 @@ package enum Naming: String, Sendable {
 
 /// A reference to a store that need not be open. Each use looks up the store.
 public struct StoreReference: Sendable {
-    /// The log of errors that occur because the store cannot be opened.
+    /// The log to which an error is reported if the store cannot be opened.
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
-    /// The name, store and type that the key with this reference had in earlier versions of its program.
+    /// The name, store and type that the key had in earlier versions of the program.
     private(set) var history = KeyHistory()
 
     /// Creates a reference to the store that a function returns at each use. Calls that cannot throw, such as a
-    /// property's getter, report the function's errors to `failures`.
+    /// property's getter, report the function's errors to `failures` instead.
     public init(
         failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
     ) {
@@ -105,7 +105,7 @@ public struct StoreReference: Sendable {
         self.resolve = resolve
     }
 
-    /// Returns a reference to an existing store.
+    /// Returns a reference that always resolves to `store`.
     public static func store(_ store: some ValueStore) -> StoreReference {
         StoreReference(failures: store.failures) { store }
     }
@@ -129,7 +129,7 @@ public struct StoreReference: Sendable {
 
 /// The earlier name, store and type of a key (see <doc:MovingValues>).
 struct KeyHistory: Sendable {
-    /// A function that returns the value's former store; nil if the store has not changed.
+    /// A function that returns the store in which earlier versions kept the value; nil if the store has not changed.
     var oldStore: (@Sendable () throws(VaultError) -> any ValueStore)?
     /// The value's name in the former store; nil if the name has not changed.
     var oldName: String?

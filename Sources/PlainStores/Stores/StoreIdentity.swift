@@ -6,7 +6,7 @@ public struct StoreIdentity: Hashable, Sendable {
     /// The scope in which the store looks up a name that has no value in `scope`; nil if there is no fallback scope.
     private var shownScope: String?
 
-    /// Creates the identity of a store with this underlying object and scope.
+    /// Creates the identity of a store with the given underlying object and scope.
     public init(_ object: AnyObject, scope: String = "") {
         self.object = ObjectIdentifier(object)
         self.scope = scope
@@ -28,8 +28,8 @@ public struct StoreIdentity: Hashable, Sendable {
         return scoped
     }
 
-    /// Returns whether `name` in this store is the same value as `otherName` in the store `other`. Both can be the same
-    /// value because a scope's values are also in the underlying store.
+    /// Returns whether `name` in this store refers to the same value as `otherName` in the store `other`. Two
+    /// stores can share a value, because a scope's values are also in the underlying store.
     func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
         guard object == other.object, file == other.file else { return false }
         // Bytes are compared because strings that Swift considers equal are different names if their bytes differ.

@@ -6,7 +6,7 @@ public struct StoreBatch: Sendable {
     public var expectations: [String: StoredValue?]
     /// The new values of keys, where nil removes a key.
     public var changes: [String: StoredValue?]
-    /// Whether the commit drops the changed keys' earlier values from the history, which only a keychain has.
+    /// Whether the commit also drops the changed keys' earlier values. Only a keychain keeps such values.
     public var forgetsHistory = false
 
     /// Creates a batch of changes, where nil removes a key. The changes are made only if all `expectations` hold.
@@ -15,7 +15,7 @@ public struct StoreBatch: Sendable {
         self.expectations = expectations
     }
 
-    /// Returns whether `value` returns the expected value for each key. Throws the errors of `value`.
+    /// Returns whether each key has its expected value. Calls `value` to read the current ones, and throws its errors.
     public func holds(_ value: (String) throws(VaultError) -> StoredValue?) throws(VaultError) -> Bool {
         for (key, expected) in expectations {
             guard try value(key) == expected else { return false }
@@ -73,12 +73,12 @@ extension ValueStore {
     /// Changes several keys atomically, with one durable write and one change event (see <doc:GettingStarted>).
     ///
     /// If another process or thread changes a value that the transaction has read, `body` runs again. So `body` should
-    /// have no effects outside of the transaction. No lock is held meanwhile. If `body` throws, nothing is changed.
+    /// have no effects outside the transaction. No lock is held while it runs. If it throws, nothing is changed.
     ///
-    /// If the closure is `{ (transaction) throws(VaultError) in … }`, this method only throws ``VaultError``.
+    /// If the closure is `{ (transaction) throws(VaultError) in … }`, this method throws only ``VaultError``.
     /// Otherwise, the compiler infers `any Error` for a closure with `try`.
     ///
-    /// - Throws: the errors of `body`; the store's ``VaultError``, and `busy` if other code keeps changing the keys.
+    /// - Throws: the errors of `body`; the store's ``VaultError``; `busy` if other code keeps changing the keys.
     public func atomically<Result>(
         _ body: (inout ValueTransaction) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -93,14 +93,14 @@ extension ValueStore {
         return try commit(batch)
     }
 
-    /// Throws if ``commitChecked(_:)`` would refuse a change of `name`. Call this before a change that uses no batch.
+    /// Throws if ``commitChecked(_:)`` would refuse to change `name`. Call this before a change without a batch.
     package func checkChange(of name: String) throws(VaultError) {
         try Readings.current?.check(StoreBatch([name: nil]), of: self)
     }
 }
 
 extension ValueStore {
-    /// Changes several keys atomically, for a closure that throws any error.
+    /// Changes several keys atomically. The closure may throw any error.
     @_disfavoredOverload
     public func atomically<Result>(_ body: (inout ValueTransaction) throws -> Result) throws -> Result {
         let run = { (transaction: inout ValueTransaction) throws(any Error) in try transaction.run(body) }
@@ -126,7 +126,7 @@ private final class Readings: Sendable {
         }
         throw VaultError(
             .invalid,
-            "\"\(name)\" cannot be changed here, since an enclosing transaction has read or is updating it. "
+            "\"\(name)\" cannot be changed here: an enclosing transaction has read it or is updating it. "
                 + "Change it through that transaction.")
     }
 }

@@ -34,7 +34,7 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
 }
 
 extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
-    /// Changes the value atomically, for a closure that throws errors of its own.
+    /// Changes the value atomically, for a closure that throws any error.
     @_disfavoredOverload
     @discardableResult
     public func update<Result: Sendable>(_ body: @Sendable (inout Reading) throws -> Result) async throws -> Result {
@@ -65,7 +65,7 @@ extension ValueStore {
         try await onBlockingThread { () throws(VaultError) in try atomically(body) }
     }
 
-    /// Changes several keys atomically, for a closure that throws errors of its own.
+    /// Changes several keys atomically, for a closure that throws any error.
     @_disfavoredOverload
     public func atomically<Result: Sendable>(
         _ body: @Sendable (inout ValueTransaction) throws -> Result
@@ -75,7 +75,8 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The call does not look up the store.
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. Passes the reference itself to `body`,
+    /// without looking up its store.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

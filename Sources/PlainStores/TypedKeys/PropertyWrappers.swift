@@ -9,10 +9,10 @@
 /// a failed read, it returns the default, or nil if there is none.
 @propertyWrapper
 public struct Stored<Key: ValueKey> {
-    /// The key.
+    /// The key that the property reads and writes.
     public let projectedValue: Key
 
-    /// The value.
+    /// The key's value.
     public var wrappedValue: Key.Reading {
         get { projectedValue.value }
         nonmutating set { projectedValue.setReporting(newValue) }
@@ -39,10 +39,10 @@ public struct Stored<Key: ValueKey> {
 /// A property wrapper for a ``RAMStorable`` key, whose value is in memory. It works like ``Stored``.
 @propertyWrapper
 public struct RAMStored<Key: ValueKey> {
-    /// The key.
+    /// The key that the property reads and writes.
     public let projectedValue: Key
 
-    /// The value.
+    /// The key's value.
     public var wrappedValue: Key.Reading {
         get { projectedValue.value }
         nonmutating set { projectedValue.setReporting(newValue) }

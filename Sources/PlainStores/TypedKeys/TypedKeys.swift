@@ -13,7 +13,7 @@ extension StandardKey {
     /// - Parameters:
     ///   - name: the key's name.
     ///   - store: the key's store, if it is not the standard one.
-    ///   - oldStore: the store that had the value before. The first use moves the value (see <doc:MovingValues>).
+    ///   - oldStore: the store that held the value before. The first use moves the value (see <doc:MovingValues>).
     ///   - formerName: the value's former name, if it was different. The first use renames the value.
     public init(
         _ name: String, in store: StoreReference = Self.standardStore, movedFrom oldStore: StoreReference? = nil,
@@ -33,8 +33,8 @@ extension StandardKey {
     /// Creates a key in the standard store.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// Returns the same key, which can then also read a value of the type `Earlier`. Reading converts that value. The
-    /// stored value is unchanged until the next write.
+    /// Returns a copy of this key that can also read a value of the type `Earlier`. Reading converts that value, but
+    /// leaves the stored value unchanged until the next write.
     ///
     /// - Parameter conversion: converts a value of the earlier type; returns nil to refuse it.
     public func migrating<Earlier: StoredObject>(
@@ -49,7 +49,7 @@ extension StandardKey {
         return Self(name, in: store.with(history))
     }
 
-    /// Returns the same key with a default, so that its value is not optional.
+    /// Returns a copy of this key with a default, so that its value is not optional.
     public func defaulting(to defaultValue: Value) -> DefaultedKey<Self> {
         DefaultedKey(key: self, defaultValue: defaultValue)
     }
@@ -81,7 +81,7 @@ public struct RAMStorable<Value: StoredObject>: StandardKey {
     public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
-/// A key with a default, which reading returns if there is no value. So the result is not optional.
+/// A key with a default, which reading returns if there is no value. The result is therefore not optional.
 ///
 /// ```swift
 /// let launches = Storable("launches").defaulting(to: 0)
@@ -92,7 +92,7 @@ public struct DefaultedKey<Key: StandardKey>: ValueKey {
     public typealias Reading = Key.Value
 
     package let key: Key
-    /// The result of reading if the store has no value.
+    /// The value that reading returns if the store has none.
     public let defaultValue: Value
 
     public var name: String { key.name }

@@ -5,7 +5,7 @@ import LinuxSystem
 public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type of the value.
     associatedtype Value: StoredObject
-    /// The result of reading: `Value?`, or `Value` for a key with a default.
+    /// The type that reading returns: `Value?`, or `Value` for a key with a default.
     associatedtype Reading = Value?
 
     /// The key's name in its store.
@@ -13,33 +13,33 @@ public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugSt
     /// A reference to the key's store. Each use looks up the store.
     var store: StoreReference { get }
 
-    /// Converts a value, or its absence, to the result of reading.
+    /// Returns what a read of this key returns if the store has `value`, or has none (nil).
     func reading(_ value: Value?) -> Reading
-    /// Converts a result of reading, possibly changed, to the value to store; nil to remove the value.
+    /// Returns the value to store for `reading`, a read's result that the caller may have changed. Nil removes it.
     static func value(of reading: Reading) -> Value?
 }
 
 extension ValueKey where Reading == Value? {
-    /// Returns the value itself.
+    /// Returns the value unchanged.
     public func reading(_ value: Value?) -> Value? { value }
-    /// Returns the reading itself.
+    /// Returns `reading` unchanged, since it is already the value to store.
     public static func value(of reading: Value?) -> Value? { reading }
 }
 
 extension ValueKey {
     /// The names of the type and the key, without any value or default: `KeychainStorable("u.token")`.
     public var description: String { described(Self.self, name) }
-    /// The description.
+    /// The same text as ``description``.
     public var debugDescription: String { description }
-    /// An empty mirror.
+    /// A mirror without children, so that `dump` does not show the key's default.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension ValueKey {
     /// Returns the value. If there is none, returns the key's default, or nil if it has no default.
     ///
-    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
-    ///   and `unreadable` if the value is not of this type.
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` or `unavailable` if the store cannot be read; `wrongType`
+    ///   or `unreadable` if the value is not of this type.
     public func read() throws(VaultError) -> Reading { try reading(converted(storedValue())) }
 
     /// Sets the value. The store contains the value when this method returns.
@@ -63,9 +63,9 @@ extension ValueKey {
     ///
     /// `body` receives the result of ``read()-8f9bj``, which is nil if there is neither a value nor a default. Setting
     /// it to nil removes the value. `body` may run more than once, so changing this result should be its only effect.
-    /// It must not change this key in any other way. No lock is held meanwhile. If `body` throws, nothing is changed.
+    /// It must not change this key in any other way. No lock is held while it runs. If it throws, nothing is changed.
     ///
-    /// If the closure throws errors of its own, declare it as `{ value throws(any Error) in … }`.
+    /// If the closure throws other errors, declare it as `{ value throws(any Error) in … }`.
     ///
     /// - Throws: ``VaultError``, as ``write(_:)-5u2oi`` does, and the errors of `body`.
     @discardableResult
@@ -85,7 +85,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Changes the value atomically, for a closure that throws errors of its own.
+    /// Changes the value atomically, for a closure that throws any error.
     @_disfavoredOverload
     @discardableResult
     public func update<Result>(_ body: (inout Reading) throws -> Result) throws -> Result {
@@ -118,13 +118,13 @@ extension ValueKey {
     }
 }
 
-/// The use of a key, which determines whether a failure of the old store is an error.
+/// The access to a key whose value moves to a new store. It determines whether a failure of the old store is ignored.
 package enum KeyUse {
-    /// A read. It ignores the old store's failure if the new store has a value, since the new value takes precedence.
+    /// A read ignores a failure of the old store if the new store has a value, which takes precedence.
     case reading
-    /// A write. It ignores the old store's failure, since the written value takes precedence from then on.
+    /// A write ignores a failure of the old store, since the written value then takes precedence.
     case writing
-    /// A removal. It throws the old store's failure, since a value that remains there would reappear in the new store.
+    /// A removal fails if the old store fails, since a value that remains there would later reappear in the new store.
     case removing
 }
 
@@ -135,7 +135,7 @@ extension ValueKey {
     /// ``read()-8f9bj`` distinguishes a failure from a missing value.
     public var value: Reading {
         get { reporting(read) ?? reading(nil) }
-        // Unlike `write`, this setter is mutating, so it cannot be used on a key of a struct in a `let` constant.
+        // Unlike `write`, this setter is mutating, so it cannot be used on a key that belongs to a constant struct.
         mutating set { setReporting(newValue) }
     }
 
@@ -156,7 +156,7 @@ extension ValueKey {
 // the old store or in both. The new store's value takes precedence, and the next use finishes the move.
 
 extension ValueKey {
-    /// Moves the value if the key's history contains a former store or name.
+    /// Moves the value if the key was created with a former store or a former name.
     package func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
         if self.store.history.isMoved { try move(into: store, for: use) }
     }
@@ -175,25 +175,27 @@ extension ValueKey {
         } catch { return try passOver(error, for: use, with: new) }
         let turn = try MoveTurn(of: name, into: new.identity)
         defer { turn.end() }
-        // Reads the value again, since another thread may have moved it meanwhile.
+        // Reads the value again, since another thread may have moved it in the meantime.
         var next = try old.value(of: oldName)
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process has finished the move, and the value has been removed since, so it must not reappear.
-                // (If the old value still exists, the new one stays, since another process may be finishing the move.)
+                // Another process has finished the move, and the value was then removed from the new store. So the
+                // value that was just stored there is removed again. (If the old value still exists, the new one stays,
+                // since another process may be finishing the move.)
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
-            // Also flushes a value that the new store had before, since its writer may have been killed before a flush.
+            // Flushes even a value that the new store already had, since the process that wrote it may have died before
+            // flushing.
             try new.makeDurable()
-            // This commit fails if an older version of the program changed the old value meanwhile.
+            // This commit fails if an older version of the program has since changed the value in the old store.
             if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
             next = try old.value(of: oldName)
         }
     }
 
-    /// Throws `error`, the old store's failure. If `use` allows ignoring it, only reports it, but not twice in a row.
+    /// Throws the old store's `error`. If `use` permits ignoring it, only reports it, but never twice in a row.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -235,7 +237,7 @@ extension ValueKey {
     }
 }
 
-/// A lock for moving a value. Without it, two threads of this process could each mistake the other's value for its own.
+/// A lock for moving a value. Without it, two threads could move the same value, and each take the other's for its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 

@@ -1,30 +1,30 @@
 /// The reason why a value cannot be converted. It names types, and contains no values.
 enum ConversionProblem: Error {
     case mismatch(expected: String, found: String)
-    /// The value has the right type but is out of range. The string is the type's name with its article.
+    /// The value has the right type but is out of range. The string is the type's name with "a" or "an".
     case outOfBounds(String)
     case missing(String)
     case refused, tooDeep, twoForms
 
-    /// The reason as a sentence fragment.
+    /// The problem as a sentence fragment.
     var text: String {
         switch self {
         case .mismatch(let expected, let found): "expected \(expected), found \(found)"
         case .outOfBounds(let type): "\(type) out of bounds"
         case .missing(let key): "the field \(key) is missing"
-        case .refused: "its type refuses it"
+        case .refused: "its type rejects it"
         case .tooDeep: "nested more than \(StoredValue.maximumDepth) levels deep"
-        case .twoForms: "its type encodes it in two forms"
+        case .twoForms: "its type encodes it in conflicting ways"
         }
     }
 }
 
 /// The reason why a value cannot be converted, and the location inside the value where the conversion failed.
 struct ConversionFailure {
-    /// The placeholder for a key that may be part of the value.
+    /// The text that an error shows in place of a key, such as a dictionary's, that may be part of the value.
     static let hiddenKey = "*"
 
-    /// The location, as a list of indices and declared field names.
+    /// The location of the failure inside the value: indices and declared field names, or ``hiddenKey`` for other keys.
     let path: [String]
     let problem: ConversionProblem
 
@@ -39,7 +39,7 @@ extension ConversionFailure {
         self.init(path: path.map(\.shown), problem: problem)
     }
 
-    /// Creates the failure for an error of Codable. The error's own text is not used, since it may quote the value.
+    /// Creates the failure for a Codable error. The error's own text is not used, since it may quote the value.
     init(_ error: any Error) {
         switch error {
         case DecodingError.keyNotFound(let key, let context): self.init(.missing(key.shown), at: context.codingPath)
@@ -62,17 +62,17 @@ extension VaultError {
         let value = "The value of \"\(key)\""
         switch failure.problem {
         case .mismatch(let expected, let found) where failure.path.isEmpty:
-            self.init(.wrongType, "\(value) is \(found), but was asked for as \(expected) (\(type)).")
+            self.init(.wrongType, "\(value) is \(found), so it cannot be read as \(expected) (\(type)).")
         case .refused where failure.path.isEmpty, .outOfBounds where failure.path.isEmpty:
             let found = stored.typeName
-            self.init(.unreadable, "\(value) is \(found), but \(type) cannot be created from it. It stays stored.")
-        default: self.init(.unreadable, "\(value) cannot be read as \(type) (\(failure.text)). It stays stored.")
+            self.init(.unreadable, "\(value) is \(found), but \(type) cannot be created from it. It was left alone.")
+        default: self.init(.unreadable, "\(value) cannot be read as \(type) (\(failure.text)). It was left alone.")
         }
     }
 }
 
-// A failed conversion returns nil without a reason. The functions below repeat the conversion and return the reason, or
-// nil if it succeeds. So the conversions themselves need not track a path.
+// A failed conversion returns nil without a reason. To find the reason, the functions below repeat the conversion. They
+// return nil if it succeeds. That way, the conversions themselves need not track a path.
 
 extension StoredObject {
     static func failure(reading stored: StoredValue) -> ConversionFailure? {
@@ -133,7 +133,7 @@ extension Set: StoredContainer where Element: StoredObject {
         [Element].contentFailure(reading: stored)
     }
 
-    // The index is hidden, since a set's elements have no stable indices.
+    // The error shows no index, since a set's elements have no stable indices.
     func contentFailureStoring() -> ConversionFailure? {
         firstResult { $0.failureStoring() }?.inside(ConversionFailure.hiddenKey)
     }
@@ -170,7 +170,7 @@ extension Sequence {
     }
 }
 
-/// A key that no type declares: an element's index, or the key of a superclass.
+/// A coding key that no type declares: an element's index, or the key of a superclass.
 struct UndeclaredKey: CodingKey {
     static let superclass = UndeclaredKey(stringValue: "super")
     let stringValue: String
@@ -178,15 +178,15 @@ struct UndeclaredKey: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) {
-        // An error that a type throws may contain the standard library's index keys, which have the same form.
+        // The standard library gives its keys for indices this form, and errors thrown by a type may contain such keys.
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }
 }
 
 extension CodingKey {
-    /// The key as an error may show it. Only indices and keys that a type declares as cases of an enum are shown. Any
-    /// other key, such as a dictionary's, is hidden, since it may be part of the value.
+    /// The key as it may appear in an error. Only indices and keys that a type declares as cases of an enum are shown.
+    /// Any other key, such as a dictionary's, is hidden, since it may be part of the value.
     var shown: String {
         if let intValue, stringValue == UndeclaredKey(intValue: intValue).stringValue { return String(intValue) }
         if self is UndeclaredKey { return stringValue }

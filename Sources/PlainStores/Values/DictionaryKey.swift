@@ -4,22 +4,22 @@ public import FoundationEssentials
 ///
 /// For an enum with a raw value, the conformance is enough: `enum Side: String, DictionaryKey`.
 ///
-/// A dictionary is stored with its keys as texts, so other tools also see a `[Int: String]` as a dictionary. If a text
-/// is not a key of the type, or two texts represent the same key, the whole value is ``VaultError/Code/unreadable``.
+/// A dictionary's keys are stored as strings, so other tools also see an `[Int: String]` as a dictionary. If a string
+/// is not a key of the type, or two strings represent the same key, the whole value is ``VaultError/Code/unreadable``.
 ///
 /// A dictionary inside a Codable type is stored as Codable encodes it. If its keys are neither strings, integers nor
 /// CodingKeyRepresentable, it becomes an array of alternating keys and values.
 public protocol DictionaryKey: Hashable, SendableMetatype {
-    /// Returns the text for a key. No other key may have the same text.
+    /// Returns the string for a key. Different keys must have different strings.
     static func text(of key: Self) -> String
-    /// Returns the key for a text; nil if there is none.
+    /// Returns the key for a string; nil if there is none.
     static func key(of text: String) -> Self?
 }
 
 extension DictionaryKey where Self: RawRepresentable, RawValue: DictionaryKey {
-    /// Returns the raw value's text.
+    /// Returns the string for the raw value.
     public static func text(of key: Self) -> String { RawValue.text(of: key.rawValue) }
-    /// Returns the key whose raw value has this text; nil if there is none.
+    /// Returns the key whose raw value this string represents; nil if there is none.
     public static func key(of text: String) -> Self? { RawValue.key(of: text).flatMap(Self.init(rawValue:)) }
 }
 
@@ -36,7 +36,7 @@ extension UUID: DictionaryKey {
 extension DictionaryKey where Self: FixedWidthInteger {
     /// Returns the number in decimal digits.
     public static func text(of key: Self) -> String { String(key) }
-    /// Returns the number; nil for a text in another form, such as 007 or +7.
+    /// Parses a number as `text(of:)` writes it. Returns nil for any other notation, such as 007 or +7.
     public static func key(of text: String) -> Self? { Self(text, radix: 10).flatMap { String($0) == text ? $0 : nil } }
 }
 

@@ -1,7 +1,7 @@
 import PropertyList
 
-// Arrays, dictionaries and optionals of primitives are primitives. If they contain StoredObjects instead, they are
-// StoredObjects, and are stored as collections of the elements' primitives.
+// Arrays, dictionaries and optionals of primitives are primitives themselves. If their elements are of a `StoredObject`
+// type, so are they: each element is converted to its primitive, and the collection of these is stored.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var primitiveName: String { "an array" }
@@ -75,7 +75,7 @@ extension Set: StoredObject where Element: StoredObject {
         var elements: [[UInt8]: Element.Primitive] = [:]
         for element in self {
             guard let primitive = element.toPrimitive(), let bytes = try? primitive.stored.bytes else { return nil }
-            // Two elements with the same stored form would be read back as one, so such a set cannot be stored.
+            // Two elements with the same stored form would be read back as duplicates, so such a set is refused.
             guard elements.updateValue(primitive, forKey: bytes) == nil else { return nil }
         }
         return elements.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
@@ -90,7 +90,7 @@ extension Set: StoredObject where Element: StoredObject {
 
 extension Range: StoredObject where Bound: StoredObject {
     public func toPrimitive() -> [Bound.Primitive]? { [lowerBound, upperBound].toPrimitive() }
-    /// Returns the range; nil if `primitive` is not a lower bound followed by an upper bound.
+    /// Returns the range; nil unless `primitive` consists of two bounds, the lower one first.
     public static func from(primitive: [Bound.Primitive]) -> Range? {
         [Bound].bounds(from: primitive).map { Range(uncheckedBounds: $0) }
     }
@@ -98,7 +98,7 @@ extension Range: StoredObject where Bound: StoredObject {
 
 extension ClosedRange: StoredObject where Bound: StoredObject {
     public func toPrimitive() -> [Bound.Primitive]? { [lowerBound, upperBound].toPrimitive() }
-    /// Returns the range; nil if `primitive` is not a lower bound followed by an upper bound.
+    /// Returns the range; nil unless `primitive` consists of two bounds, the lower one first.
     public static func from(primitive: [Bound.Primitive]) -> ClosedRange? {
         [Bound].bounds(from: primitive).map { ClosedRange(uncheckedBounds: $0) }
     }
@@ -112,7 +112,7 @@ extension Array where Element: StoredObject & Comparable {
 }
 
 extension Optional {
-    /// Returns the wrapped value. Throws if there is none, which ends the conversion of a collection.
+    /// Returns the wrapped value. If it is nil, throws an error, which ends the conversion of the collection.
     fileprivate func present() throws(ConversionProblem) -> Wrapped {
         guard let value = self else { throw .refused }
         return value

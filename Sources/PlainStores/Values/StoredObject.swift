@@ -6,15 +6,16 @@ public import PropertyList
 /// These types are Bool, the integers, Float, Double, Decimal, String, Data, Date, URL, UUID, and arrays, string-keyed
 /// dictionaries and optionals of these. Other types are converted to one of these (see ``StoredObject``).
 public protocol StorablePrimitive: SendableMetatype {
-    /// The type's name with its article, as errors show it: "an integer".
+    /// The type's name with its article, as it appears in errors: "an integer".
     static var primitiveName: String { get }
     /// Returns the stored form of a value.
     static func stored(_ value: Self) -> StoredValue
-    /// Returns the value of a stored form; nil if the form has another type or is out of this type's range.
+    /// Returns the value that a stored form represents; nil if it has another type or is out of this type's range.
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements are static, so that types such as String get no additional instance members in other programs.
+// The requirements of `StorablePrimitive` are static, so that types such as String gain no instance members in other
+// programs.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 
@@ -24,7 +25,7 @@ extension StorablePrimitive {
     }
 }
 
-/// A type whose values can be converted to a primitive, which is stored, and back.
+/// A type whose values are converted to a primitive when they are stored, and back when they are read.
 ///
 /// ```swift
 /// struct Angle: StoredObject {
@@ -44,7 +45,7 @@ public protocol StoredObject: SendableMetatype {
     /// The type of the stored primitive.
     associatedtype Primitive: StorablePrimitive
 
-    /// Returns the primitive to store. If it is nil, the write throws ``VaultError/Code/invalid`` and removes nothing.
+    /// Returns the primitive to store. If it is nil, the write throws ``VaultError/Code/invalid`` and changes nothing.
     func toPrimitive() -> Primitive?
     /// Returns the value that a primitive represents. If it is nil, the read throws ``VaultError/Code/unreadable``.
     static func from(primitive: Primitive) -> Self?
@@ -74,7 +75,7 @@ extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive
 
 /// A Codable type that is stored field by field. The conformance is one line: `extension Profile: StoredAsCodable {}`.
 ///
-/// The fields become a dictionary of primitives, which have real plist types in the preferences. A nil field is left
+/// The fields become a dictionary of primitives, which have native plist types in the preferences. A nil field is left
 /// out; a nil that the type's code encodes, as in an array, is stored. For types that change, see <doc:MovingValues>.
 ///
 /// An error names the location in the value, such as `points.3.x`. It shows only the names of `CodingKeys` cases. Other
@@ -91,7 +92,7 @@ extension StoredAsCodable {
     public static func from(primitive: StoredValue) -> Self? { try? primitive.decoded(as: Self.self) }
 }
 
-/// A type that is its own primitive.
+/// A type that is itself a primitive, so that its values are not converted to another type.
 public protocol StoredAsSelf: StoredObject, StorablePrimitive where Primitive == Self {}
 
 extension StoredAsSelf {
@@ -154,12 +155,13 @@ extension Float: StoredAsSelf {
 
 extension Decimal: StoredAsSelf {
     public static var primitiveName: String { String.primitiveName }
-    /// Returns all digits, without an exponent and in the same form in every language, such as `-12.5`.
+    /// Returns the number with all its digits and no exponent, such as `-12.5`. The form is the same in every locale.
     public static func stored(_ value: Decimal) -> StoredValue { .string(value.description) }
     public static func primitive(of stored: StoredValue) -> Decimal? {
         guard let text = String(stored: stored) else { return nil }
         if text == Decimal.nan.description { return .nan }
-        // The texts are compared, since the initializer ignores text after the number and rounds long numbers.
+        // The number's text is compared with the stored text, since `Decimal(string:)` ignores text after the number
+        // and rounds long numbers.
         guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
         return number
     }
@@ -218,7 +220,7 @@ extension UUID: StoredAsSelf {
 }
 
 extension StoredValue: StoredAsSelf {
-    /// The name for a value of any type, with its article.
+    /// The words that errors use for a stored value of any type.
     public static var primitiveName: String { "a value" }
     public static func stored(_ value: StoredValue) -> StoredValue { value }
     public static func primitive(of stored: StoredValue) -> StoredValue? { stored }

@@ -9,7 +9,7 @@ package enum StoredKind: UInt8, CaseIterable {
 // kind" in Format.md). Strings and data are stored as bytes, and scalars as text for `vault get`.
 
 extension StoredValue {
-    /// The value as bytes, for a store that can only keep bytes. The first byte is the type; the content follows.
+    /// The value as bytes, for a store that can keep only bytes. The first byte is the type; the content follows.
     ///
     /// Equal values have equal bytes, in every process and on every machine. Like the value, the bytes are in ordinary
     /// memory, which is never wiped.
@@ -73,7 +73,7 @@ extension StoredValue {
 }
 
 extension [UInt8] {
-    /// Appends a field: the number of its bytes in LEB128, and then the bytes.
+    /// Appends a field: its length in bytes as LEB128, then the bytes.
     fileprivate mutating func appendField(_ field: some Collection<UInt8>) {
         var count = field.count
         while count >= 0x80 {
@@ -85,10 +85,10 @@ extension [UInt8] {
     }
 }
 
-// Reading returns a value or nil for any bytes, and never traps.
+// Decoding returns a value or nil for any bytes, and never traps.
 
 extension StoredValue {
-    /// Reads a value; nil if the kind is unknown, or the bytes are invalid for that kind.
+    /// Reads a value; nil if the kind is unknown or the bytes are invalid for it.
     package init?(kind: UInt8, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
         guard depth < StoredValue.maximumDepth, let kind = StoredKind(rawValue: kind) else { return nil }
         var bytes = buffer[...]

@@ -5,7 +5,7 @@ extension StoredValue {
     }
 }
 
-/// A decoder for a ``StoredValue``. It is as strict about types as the conversions of the primitives are.
+/// A decoder for a ``StoredValue``. It is as strict about types as the conversions of primitives.
 private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: StoredValue
     var codingPath: [any CodingKey] = []

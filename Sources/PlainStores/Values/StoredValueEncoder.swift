@@ -3,8 +3,8 @@ extension StoredValue {
     init(encoding value: some Encodable) throws { self = try StoredValueEncoder().encoded(value) }
 }
 
-/// An encoder of one value. Codable first requests a container from it, and then fills the container. Primitives, such
-/// as Data and Date, are stored as they are, without calling their `encode(to:)`.
+/// An encoder for one value. Codable first requests a container from it, and then fills the container. Primitives, such
+/// as Data and Date, are stored directly, without calling their `encode(to:)`.
 private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     enum Form { case undecided, single, array, dictionary }
 
@@ -13,11 +13,12 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         case pending(StoredValueEncoder)
     }
 
-    /// A holder of the first error that could not be thrown immediately, because requesting a container cannot throw.
+    /// Holds the first error that could not be thrown immediately. For example, a request for a container cannot throw.
     final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value. It includes levels that are not in the stored form, since these use stack too.
+    /// The nesting depth of this value. Levels that do not appear in the stored form count too, because they also use
+    /// the stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -70,19 +71,22 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .integer(integer)
     }
 
-    /// Returns an encoder for a value inside this one. `put` adds that value to this one before the caller fills it.
+    /// Returns an encoder for a value nested in this one. Before the caller encodes that value, calls `put` to add it
+    /// to this one.
     func nested(at key: any CodingKey, put: (Content) -> Void) -> StoredValueEncoder {
         let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
-            // The returned encoder's value is dropped. It has the maximum depth, so values inside it are dropped too.
+            // The returned encoder is not part of the result, so its contents are discarded. It has the maximum depth,
+            // so values nested in it are discarded too.
             return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
         put(.pending(inner))
         return inner
     }
 
-    /// Sets the value's form and returns this encoder. If it has another form, returns an encoder of a dropped value.
+    /// Sets the value's form and returns this encoder. If the value already has another form, records an error, and
+    /// returns an encoder whose contents are discarded.
     private func becoming(_ form: Form) -> StoredValueEncoder {
         if self.form == .undecided { self.form = form }
         guard self.form != form else { return self }
@@ -98,14 +102,15 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
 
     private func note(_ problem: ConversionProblem) { mishap.error = mishap.error ?? error(problem, ()) }
 
-    /// Returns the error for a problem at this location. The value inside the error is never shown.
+    /// Returns the error for a problem at this coding path. The error contains `value`, which is never shown.
     private func error(_ problem: ConversionProblem, _ value: Any) -> EncodingError {
         let context = EncodingError.Context(
             codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
         return .invalidValue(value, context)
     }
 
-    /// The encoded value so far. A type without fields becomes an empty dictionary, since it may get fields later.
+    /// The encoded value so far. A value without fields becomes an empty dictionary, since a later version of its type
+    /// may have fields.
     private var finished: StoredValue {
         func finished(_ content: Content) -> StoredValue {
             switch content {
@@ -121,8 +126,8 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-// The protocols require a method for each primitive type. Generic methods implement all but those for Int128 and
-// UInt128, which have default implementations that throw.
+// Codable's container protocols require a method for each primitive type. Generic methods implement all of them except
+// the two for Int128 and UInt128, whose default implementations would throw.
 
 private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: StoredValueEncoder
@@ -142,7 +147,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private func put(_ value: StoredValue, _ key: Key) { encoder.fields[key.stringValue] = .finished(value) }
 
     private func nested(_ key: any CodingKey) -> StoredValueEncoder {
-        // A container that is requested a second time keeps its contents.
+        // A type may request the same nested container twice. The container then keeps its contents.
         if case .pending(let present) = encoder.fields[key.stringValue] { return present }
         return encoder.nested(at: key) { encoder.fields[key.stringValue] = $0 }
     }
@@ -169,10 +174,10 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     private func nested() -> StoredValueEncoder { encoder.nested(at: index) { encoder.elements.append($0) } }
 }
 
-/// A collection whose order of elements differs between processes. The elements are stored sorted, so that equal
+/// A collection whose element order differs between processes. The elements are stored sorted, so that equal
 /// collections have equal stored forms, and no observer mistakes a different order for a change.
 private protocol Unordered {
-    /// The number of consecutive elements that belong together when the collection is stored as an array.
+    /// The number of consecutive elements of the stored array that must stay together when it is sorted.
     static var groupSize: Int { get }
 }
 
@@ -185,7 +190,7 @@ extension [StoredValue] {
     fileprivate func sortedByBytes(inGroupsOf size: Int) -> [StoredValue] {
         let groups = stride(from: 0, to: count, by: size).map { start in
             let group = self[start..<Swift.min(start + size, count)]
-            // An element that no store can keep adds no bytes to the sort key.
+            // For sorting, an element that no store can hold counts as empty.
             return (bytes: group.flatMap { (try? $0.bytes) ?? [] }, group: group)
         }
         return groups.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.group)

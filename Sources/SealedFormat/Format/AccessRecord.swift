@@ -1,13 +1,13 @@
 import LinuxSystem
 import Sealing
 
-// The encoding of access log records; Format.md, "The access log".
+// The encoding of access log records; see Format.md, "The access log".
 
 /// An event in the access log: reading a value, or switching the log on or off.
 package struct Access: Hashable, Sendable {
     /// The name of the entry that was read; empty if the access log was switched on or off.
     package let name: String
-    /// The vault command without its arguments. A suffix marks a refused command.
+    /// The vault command without its arguments. If the command was refused, a suffix says so.
     package let command: String
     /// The path or name of the executable that read the value; empty if unknown.
     package let program: String
@@ -17,7 +17,7 @@ package struct Access: Hashable, Sendable {
     /// The program that the command started and passed the value to; empty if the command started no program.
     package let started: String
 
-    /// Creates an event, and truncates texts that exceed their size limits.
+    /// Creates an event. Truncates strings that exceed their size limits.
     package init(name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = "") {
         self.name = name.cut(to: Limits.nameSize)
         self.command = command.cut(to: AccessRecord.commandSize)
@@ -29,15 +29,15 @@ package struct Access: Hashable, Sendable {
 
     private static let refusal = ": refused"
 
-    /// Whether the command was refused. A refused command neither returned the value nor switched the access log.
+    /// Whether the command was refused. If so, it neither returned the value nor switched the access log on or off.
     package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
 
-    /// The command without the suffix that marks it as refused.
+    /// The vault command, without the suffix that ``command`` has if it was refused.
     package var commandName: String {
         isRefused ? String(Substring(command.utf8.dropLast(Access.refusal.utf8.count))) : command
     }
 
-    /// A copy of this access that is marked as refused.
+    /// A copy of this event, marked as refused.
     package var refused: Access {
         Access(
             name: name, command: command + Access.refusal, program: program, process: process, user: user,
@@ -91,7 +91,7 @@ extension AccessRecord {
     }
 }
 
-/// The unsealed start of an access log record, which contains the record's size and a checksum.
+/// The unsealed start of an access log record. It contains the record's size and a checksum.
 package struct AccessFrame {
     private static let magic: [UInt8] = Array("vacc".utf8)
     private static let checkedSize = 8
@@ -99,7 +99,7 @@ package struct AccessFrame {
     package static let headSize = size + Nonce.size
     /// The alignment of each record's offset and size, in bytes.
     package static let alignment = 64
-    /// The maximum size of a whole record in bytes.
+    /// The maximum size of a record in bytes, including its frame.
     package static let largestSize = 4_096
 
     package let recordSize: Int
@@ -136,7 +136,7 @@ package struct AccessFrame {
 }
 
 extension String {
-    /// Returns the text's longest prefix that has at most `size` bytes of UTF-8.
+    /// Returns the longest prefix of the string that fits in `size` bytes of UTF-8.
     fileprivate func cut(to size: Int) -> String {
         guard utf8.count > size else { return self }
         var end = unicodeScalars.startIndex

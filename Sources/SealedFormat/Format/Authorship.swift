@@ -1,6 +1,6 @@
 import Sealing
 
-// The signatures of changes; Format.md, "Members".
+// The signatures of changes; see Format.md, "Members".
 
 /// A machine that signs its changes, identified by its public key.
 package struct Device: Hashable, Sendable {
@@ -30,7 +30,7 @@ package struct Authorship: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Returns whether the device made this signature, and the signature is valid for the statement.
+    /// Returns whether this is a valid signature of the statement by the device.
     func isValid(for statement: Statement, by device: Device) -> Bool {
         author == device.id
             && Ed25519.isValid(signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)
@@ -42,7 +42,7 @@ package struct Statement {
     private let bytes: [UInt8]
     private let vaultID: [UInt8]
 
-    /// Encodes the state of an entry. `valueHash` is the hash of the value's bytes, and is empty for a tombstone.
+    /// Encodes the state of an entry. `valueHash` is the hash of the value's bytes; it is empty for a tombstone.
     package init(
         _ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]
     ) {

@@ -1,9 +1,9 @@
 import LinuxSystem
 package import Sealing
 
-// The encoding of fields; Format.md, "Conventions".
+// The fields of the format are encoded as described in Format.md, "Conventions".
 
-/// A violation of the format. The text names the invalid field; the caller adds its offset.
+/// A violation of the format. `what` names the invalid field; the caller adds its offset.
 package struct Malformed: Error {
     package let what: StaticString
 
@@ -145,7 +145,7 @@ package struct ByteWriter {
     package mutating func nonce(_ nonce: Nonce) { nonce.withUnsafeBytes { append($0) } }
     package mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
     mutating func removeBytes(from count: Int) { bytes.removeSubrange(count...) }
-    /// Writes zeros up to the next multiple of 16.
+    /// Appends zeros until the number of bytes is a multiple of 16.
     mutating func pad() { zeros(-count & 15) }
 }
 
@@ -154,7 +154,7 @@ extension UnsafeRawBufferPointer {
         Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 
-    /// Reads an unsigned LEB128 number, and advances `index` past it. Throws if a shorter encoding exists.
+    /// Reads an unsigned LEB128 number, and advances `index` past it. Throws if the number has a shorter encoding.
     func varint(at index: inout Int) throws(Malformed) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0

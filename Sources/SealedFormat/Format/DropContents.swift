@@ -1,12 +1,12 @@
 import LinuxSystem
 package import Sealing
 
-/// The contents of a drop; Format.md, "Drops". A drop is a named value with attributes, which its sender seals for a
+/// The contents of a drop; see Format.md, "Drops". A drop is a named value with attributes. Its sender seals it for a
 /// vault that the sender cannot open.
 package struct DropContents: ~Copyable {
     package let name: EntryName
     package let kind: UInt8
-    /// The time when the drop was sealed, by the sender's clock, in milliseconds since 1970.
+    /// The time when the drop was sealed, according to the sender's clock, in milliseconds since 1970.
     package let created: UInt64
     package let attributes: [Attribute]
     package let value: SecretBytes
@@ -25,7 +25,7 @@ package struct DropContents: ~Copyable {
         self.value = value
     }
 
-    /// The fields before the value.
+    /// The fields of a drop that precede its value.
     private struct Head {
         let created: UInt64
         let name: EntryName
@@ -41,7 +41,7 @@ package struct DropContents: ~Copyable {
             guard reader.remaining == 0 else { throw Malformed("the size of its head") }
         }
 
-        /// Parses the fields before the value, and returns them with the value's offset. Does not copy the value.
+        /// Returns the fields that precede a drop's value, and the value's offset, without copying the value.
         static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
             try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
                 guard bytes.starts(with: DropContents.magic) else { throw Malformed("its magic") }
@@ -67,7 +67,7 @@ package struct DropContents: ~Copyable {
         self.init(name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
     }
 
-    /// Encodes the contents. Throws `invalid` if the attributes are too large for an entry, and `outOfMemory`.
+    /// Encodes the contents. Throws `invalid` if the attributes are too large for an entry, or `outOfMemory`.
     package borrowing func encoded() throws(LogError) -> SecretBytes {
         let current = StoredVersion(kind: kind, nonce: NonceSource.one(), offset: 0, length: value.count)
         let content = Entry.Content(created: created, current: current, attributes: attributes)

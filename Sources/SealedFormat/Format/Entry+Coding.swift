@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-// The encoding of entries; Format.md, "Entries".
+// The encoding of entries; see Format.md, "Entries".
 
 private enum Flag {
     static let removed: UInt8 = 1
@@ -29,8 +29,8 @@ extension ByteReader {
         return name
     }
 
-    /// Reads an entry. If `isOwn` is true, this process has encoded the entry. Its offsets may then be marked as
-    /// stored, and neither its size nor its offsets are checked.
+    /// Reads an entry. If `isOwn` is true, this process has encoded the entry. Its offsets may then have the mark of a
+    /// file offset, and neither its size nor its offsets are checked.
     package mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
@@ -61,7 +61,8 @@ extension ByteReader {
         return entry
     }
 
-    /// Reads an earlier version. `attributes` are the attributes of the next newer version.
+    /// Reads an earlier version. It has the `attributes` of the next newer version, unless a flag shows that it has
+    /// others.
     private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
         let modified = try varint()
         let flags = try byte()
@@ -204,7 +205,7 @@ extension Entry {
 
 extension Entry {
     /// Returns the milliseconds from the entry's creation to its last change. Returns 0 if the change is dated before
-    /// the creation, as can happen after a merge of times from several clocks.
+    /// the creation, which can happen when a merge combines times from several clocks.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
     /// The size of the encoding in bytes, with every offset counted as one byte. It is computed without encoding the
@@ -244,6 +245,6 @@ extension UInt64 {
 }
 
 extension Int {
-    /// The encoded size of a field with this many bytes, including the varint for the length.
+    /// The encoded size of a field that contains this many bytes, including the varint for its length.
     fileprivate var sizeWithBytes: Int { UInt64(self).varintSize + self }
 }

@@ -1,10 +1,10 @@
 // Limits on the number and age of an entry's earlier versions.
 
 extension Entry {
-    /// Whether the entry fits in a page even if all of its offsets have the maximum length.
+    /// Whether the entry stays within the maximum entry size even if every offset has its longest encoding.
     private var fitsInPage: Bool { sizeWithoutOffsets <= Limits.entrySize - 16 - 8 * earlier.count }
 
-    /// The entry as it was before its current state; nil if it has no earlier version.
+    /// The entry in its previous state; nil if there is no earlier version.
     package var former: Entry? {
         guard let last = earlier.first else { return nil }
         let content = Content(
@@ -15,19 +15,19 @@ extension Entry {
             authorship: last.authorship)
     }
 
-    /// Sets `modified` to the time of a new state, which ``TimeLimit/following(_:at:vaultFrom:)`` determines.
+    /// Sets `modified` to the time that ``TimeLimit/following(_:at:vaultFrom:)`` determines for a new state.
     package mutating func follow(at now: UInt64, vaultFrom began: () throws(LogError) -> UInt64) throws(LogError) {
         modified = try TimeLimit.following(modified, at: now, vaultFrom: began)
     }
 
-    /// Throws `invalid` if the entry does not fit in a page.
+    /// Throws `invalid` if the entry exceeds the maximum entry size.
     package func checkSize() throws(LogError) {
         guard fitsInPage else {
             throw LogError(.invalid, "the entry's attributes are longer than about \(Limits.entrySize) bytes")
         }
     }
 
-    /// Drops the oldest earlier versions until the entry fits in a page and has at most the allowed number of versions.
+    /// Drops the oldest earlier versions until the entry is small enough and has no more versions than allowed.
     package mutating func dropHistoryBeyondEntrySize() {
         earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
         while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
@@ -43,8 +43,8 @@ extension Entry {
     /// Drops the earlier versions that were replaced longer ago than the limits allow.
     package mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
         let lifetime = limits.lifetime
-        // A version's age counts from when the next newer version was set, or from when a merge joined the versions of
-        // two copies, whichever is later. A time in the future, set by a wrong clock, counts as recent.
+        // The age of a version is measured from the time when the next newer version was set, or when a merge joined
+        // the versions of two copies, whichever is later. A time in the future, set by a wrong clock, counts as recent.
         var replaced = modified
         let isJoined = joined.map { TimeLimit(at: now).isPossible($0) } ?? false
         for (index, version) in earlier.enumerated() {
@@ -61,25 +61,26 @@ extension Entry {
 }
 
 extension KeptHistory {
-    /// The time for which earlier versions are kept, in milliseconds.
+    /// How long earlier versions are kept, in milliseconds.
     package var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
 }
 
-/// The latest possible time of a state; Format.md, "Times of states". A later time is *impossible*, because only a
-/// wrong clock can have set it, or an attacker who wants a state to win every merge.
+/// The latest possible time of a state; see Format.md, "Times of states". A later time is *impossible*: it was set by a
+/// wrong clock, or by an attacker who wants a state to win every merge.
 package struct TimeLimit: Hashable, Sendable {
-    /// The maximum time by which a clock may be ahead of this machine's clock, in milliseconds: one day.
+    /// How far another clock may be ahead of this machine's clock, in milliseconds: one day.
     static let tolerance: UInt64 = 86_400_000
 
     private let latest: UInt64
 
-    /// Creates the limit for the current time `now` of a trusted clock.
+    /// Creates the limit that applies at `now`, the current time according to a trusted clock.
     package init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
 
     /// Returns whether a clock that is at most a day ahead could have set the time.
     package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Returns whether `time` counts as later than `other`. Impossible times count as earlier than possible times.
+    /// Returns whether `time` counts as later than `other`. A time too far in the future counts as earlier than any
+    /// possible time.
     package func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
@@ -89,19 +90,20 @@ package struct TimeLimit: Hashable, Sendable {
         return isLater(time, than: other) ? time : other
     }
 
-    /// Returns the time for a new state that follows a former state.
+    /// Returns the time for a new state that replaces a former state.
     /// - Parameters:
     ///   - former: the time of the former state.
-    ///   - now: the current time of this machine's clock.
+    ///   - now: the current time according to this machine's clock.
     ///   - began: returns the time of the vault's creation. It is called only if the result depends on that time.
     package static func following<Failure: Error>(
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
-        // Clocks differ and may be set back, but every copy must recognize the newer state by its later time. If the
-        // former time is the maximum number, no later time exists.
+        // Clocks differ and may be set back, but the newer state must have the later time in every copy. If the former
+        // time is the maximum number, no later time exists.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // If the former time is impossible, the new state gets the current time, unless the clock shows a time before
-        // the vault's creation. Such a clock is wrong, so the new state gets a time after the former one.
+        // If the former time is impossible (too far in the future), the new state gets the current time. However, if
+        // this machine's clock shows a time before the vault's creation, the clock is wrong, and the new state gets a
+        // time after the former one.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now
     }

@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 package import Sealing
 
-// The stored state of one entry; Format.md, "Entries".
+// The stored state of one entry; see Format.md, "Entries".
 
 /// A stored value: its kind and length, and the offset and nonce of its box.
 package struct StoredVersion: Hashable, Sendable {
@@ -26,7 +26,7 @@ package struct StoredVersion: Hashable, Sendable {
     package var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
-/// A former value of an entry, with its former expiry and attributes.
+/// An earlier value of an entry, with the expiry and attributes that it had.
 package struct EarlierVersion: Hashable, Sendable {
     /// The time when this version was set, in milliseconds since 1970.
     package let modified: UInt64
@@ -58,8 +58,8 @@ package struct Attribute: Hashable, Sendable {
         self.value = value
     }
 
-    /// Compares keys and values bytewise, as names are compared. Swift's `==` treats canonically equivalent strings as
-    /// equal, so it could confuse the names of two hosts.
+    /// Compares keys and values bytewise, in the same way as names. Swift's `==` treats canonically equivalent strings
+    /// as equal, so it could confuse the names of two hosts.
     package static func == (left: Attribute, right: Attribute) -> Bool {
         left.key.isSame(as: right.key) && left.value.isSame(as: right.value)
     }
@@ -103,9 +103,10 @@ package struct Entry: Hashable, Sendable {
     package var content: Content?
     /// The earlier versions, newest first.
     package var earlier: [EarlierVersion] = []
-    /// Versions up to this time were forgotten at the user's request, so a merge does not restore them; nil if none.
+    /// The time up to which versions were forgotten at the user's request; nil if none. A merge does not restore them.
     package var forgotten: UInt64?
-    /// The time when a merge joined the versions of two copies; nil if none did. Their retention starts at this time.
+    /// The time when a merge added another copy's versions to the history; nil if none did. Their retention period
+    /// starts then.
     package var joined: UInt64?
     /// The signature of the current state; nil if it was not signed.
     package var authorship: Authorship?
@@ -169,8 +170,8 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry as stored in the file: removes the mark from offsets that are marked as stored, and adds
-    /// `distance` to all other offsets. If `distance` is 0, returns the entry unchanged.
+    /// Returns the entry with unmarked file offsets: removes the mark from offsets that have one, and adds `distance`
+    /// to all others. If `distance` is 0, returns the entry unchanged.
     package consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
@@ -179,8 +180,8 @@ package struct Entry: Hashable, Sendable {
         return self
     }
 
-    /// Returns the entry with the offsets of all its versions marked as stored in the file. In a new record, an offset
-    /// without this mark counts from the start of the payload.
+    /// Returns the entry with every version's offset marked as a file offset. In a new record, unmarked offsets are
+    /// relative to the start of the payload.
     package consuming func markedStored() -> Entry {
         forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
@@ -190,17 +191,18 @@ package struct Entry: Hashable, Sendable {
         earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
-    /// The maximum number of bytes by which marking an offset as stored lengthens its encoding.
+    /// The maximum number of bytes by which marking an offset as a file offset lengthens its encoding.
     package static let storedMarkSize = 6
 }
 
 extension StoredVersion {
-    /// The number that is added to an offset to mark it as stored. It is larger than any offset in a file.
+    /// The number that is added to an offset to mark it as a file offset. It is larger than any real offset, so that
+    /// marked offsets can be recognized.
     fileprivate static let storedMark = Limits.valueOffset
 
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
 
-    /// The version with its offset in the file; nil if it has not been stored yet.
+    /// The version with its unmarked file offset; nil if its offset is not marked, as it has not been stored yet.
     package var stored: StoredVersion? {
         guard isStored else { return nil }
         var version = self
@@ -246,8 +248,8 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Finds the first of `count` sorted names that is not before the sought name, and whether the two are equal. `order`
-/// compares the name at an index with the sought name, and returns a negative number, 0 or a positive number.
+/// Searches `count` sorted names for the first one at or after the target. Returns its index, and whether it equals the
+/// target. `order` compares the name at an index with the target: it returns a negative number, 0 or a positive number.
 @inline(__always)
 package func binarySearch<Failure: Error>(
     _ count: Int, order: (Int) throws(Failure) -> Int

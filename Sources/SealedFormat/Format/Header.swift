@@ -1,6 +1,6 @@
 import Sealing
 
-/// The first 4,096 bytes of a vault; Format.md, "Header".
+/// The first 4,096 bytes of a vault; see Format.md, "Header".
 package struct Header: Hashable, Sendable {
     package static let magic: [UInt8] = [0x89, 0x56, 0x4C, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
     static let version: UInt32 = 1
@@ -22,7 +22,7 @@ package struct Header: Hashable, Sendable {
     package var checkpointEnd: UInt64
     package var history = KeptHistory.none
     package var isAccessLogged = false
-    /// Whether the vault has members, who sign the changes. The manifest lists the member changes.
+    /// Whether the vault has members, who sign their changes. The manifest lists the member changes.
     package var hasMembers = false
     /// The name to which the vault is bound; nil if it is not bound. The header's MAC does not cover the name.
     package var name: BoundName?
@@ -46,11 +46,11 @@ package struct Header: Hashable, Sendable {
     }
 }
 
-/// The limits on the history of each entry; Format.md, "Header". If `versions` is 0, no history is kept.
+/// The limits on the history of each entry; see Format.md, "Header". If `versions` is 0, no history is kept.
 package struct KeptHistory: Hashable, Sendable {
     /// The number of earlier versions that an entry may have, at most 255.
     package var versions: UInt32
-    /// The number of days for which a value is kept after it has been replaced or removed.
+    /// The number of days to keep a value after it has been replaced or removed.
     package var days: UInt32
 
     package init(versions: UInt32, days: UInt32) {
@@ -77,7 +77,7 @@ package struct Hint: Hashable, Sendable {
 }
 
 extension Header {
-    /// Reads a header without checking its MAC. Throws `damaged`; `newerFormat` if the format version is later.
+    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` if the format version is later.
     package init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
             throw .damaged("it does not begin with the magic of a vault")
@@ -92,15 +92,15 @@ extension Header {
         } catch { throw .damaged("the header (\(error.what))") }
     }
 
-    /// Returns a header of 4,096 bytes with all constant bytes and flags restored, and without a hint. Returns nil if a
-    /// field is out of range. The constants come from ``encoded``, so the repair cannot omit any constant.
+    /// Returns the header's 4,096 bytes with all constants and flags restored and the hint cleared; nil if a field is
+    /// out of range. The constants come from ``encoded``, so the repair cannot miss one.
     package static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
     }
 
-    /// Reads the fields in the order in which ``encoded`` writes them. Ignores everything that ``repaired(_:)``
-    /// restores: the magic, the version, reserved bytes, and the offsets of the slots' parameters.
+    /// Reads the header's fields in the order in which ``encoded`` writes them. Ignores everything that
+    /// ``repaired(_:)`` restores: the magic, the version, reserved bytes, and the offsets of the slots' parameters.
     private init(fieldsIn bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes, in: Header.magic.count + MemoryLayout<UInt32>.size..<Header.macOffset)
         let slotCount = try reader.smallNumber()
@@ -120,7 +120,7 @@ extension Header {
         for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
     }
 
-    /// Checks the bounds of the fields. Sets `root` to nil if its offset and length are both 0.
+    /// Checks that the header's fields are valid. Sets `root` to nil if its offset and length are both 0.
     private mutating func check() throws(Malformed) {
         guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
         if root?.offset == 0, root?.length == 0 { root = nil }
@@ -166,7 +166,7 @@ extension Header {
         return image[..<size] == image[copyOffset..<copyOffset + size]
     }
 
-    /// Returns whether the second half of a vault's first 8,192 bytes equals the first half, except for the hint.
+    /// Returns whether the copy of the header equals the part of the header before the hint, followed only by zeros.
     package static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
         return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }

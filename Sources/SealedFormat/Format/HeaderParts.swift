@@ -1,11 +1,11 @@
 package import Sealing
 
-/// A wrapped copy of the data key; Format.md, "Key slot".
+/// A wrapped copy of the data key; see Format.md, "Key slot".
 package struct KeySlot: Hashable, Sendable {
     package static let size = 112
     static let wrappedSize = SecretBox.keySize + SecretBox.tagSize
 
-    /// The raw value of the kind. Writers keep slots of unknown kinds unchanged.
+    /// The slot's kind as stored, which this version may not know. Writers keep slots of unknown kinds unchanged.
     package var kind: UInt8
     package var salt: [UInt8]
     package var limits: KeyDerivation.StretchLimits
@@ -36,8 +36,8 @@ package struct KeySlot: Hashable, Sendable {
     /// Whether the slot's secret is stretched by Argon2id.
     package var stretches: Bool { kind != Kind.generatedKey.rawValue && !isOfRecipient }
 
-    /// The command that outputs the key file's contents; nil if the slot has none. It cannot be authenticated before
-    /// the vault is open, so it is run only if the user has already agreed to it.
+    /// The command that outputs the contents of the key file; nil if the slot has none. The command cannot be
+    /// authenticated before the vault is open, so it is run only with the user's prior consent.
     package var command: String? { isOfContents && !parameters.isEmpty ? parametersAsText : nil }
 
     package var isOfKeyFile: Bool { isOfContents && parameters.isEmpty }
@@ -46,7 +46,7 @@ package struct KeySlot: Hashable, Sendable {
 
     private var parametersAsText: String? { parameters.withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// Whether the parameters are valid for the slot's kind. Those of recipients and unknown kinds are not checked.
+    /// Whether the parameters are valid for this kind of slot. They are not checked for recipients and unknown kinds.
     var hasSoundParameters: Bool {
         switch Kind(rawValue: kind) {
         case .generatedKey, .otherKey: parametersAsText != nil
@@ -61,10 +61,10 @@ extension Collection<KeySlot> {
 }
 
 extension ByteReader {
-    /// Reads a slot, and its parameters from the header's parameter area. Ignores reserved bytes.
+    /// Reads a slot, including its parameters in the header's parameter area. Ignores reserved bytes.
     ///
-    /// - Parameter former: the slots before this one. The total length of their parameters is the offset of this slot's
-    ///   parameters. If `former` is nil, the offset is read from this slot.
+    /// - Parameter former: the slots before this one, whose parameters are assumed to directly precede this slot's. If
+    ///   nil, the slot's own offset field is used.
     package mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
         try skip(1)
@@ -99,28 +99,29 @@ extension ByteWriter {
     }
 }
 
-/// The name to which a vault in a database is bound; Format.md, "The name".
+/// The name to which a vault in a database is bound; see Format.md, "The name".
 ///
 /// The header's MAC does not cover the name, so the header's authenticator does not depend on it. A copy under another
 /// name therefore has the same log positions.
 package struct BoundName: Hashable, Sendable {
     static let offset = 140
-    /// The size of the encoding in bytes: the hash, the number `copied` and the code.
+    /// The encoded size in bytes of the name's hash, the number `copied` and the authentication code together.
     static let size = KeyedHash.size + MemoryLayout<UInt64>.size + KeyedHash.size
     static let bytes = offset..<offset + size
     package static let markSize = 16
 
     package let hash: [UInt8]
-    /// The sequence number of the newest record that was copied to this name. Copied records may have any mark or none.
+    /// The sequence number of the vault's newest record at the time when the vault was copied and given this name.
+    /// Records up to this one were not written under this name, so their ``mark`` is not checked.
     let copied: UInt64
-    /// The code that authenticates the hash and `copied` together with the header.
+    /// The authentication code for `hash`, `copied` and the header.
     let code: [UInt8]
 
-    /// The prefix of the name's hash. Every record that is written under this name contains the prefix.
+    /// A prefix of the name's hash, which is part of every record that is written under this name.
     package var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
-    /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and log
-    /// positions, so only this check rejects the copy's records.
+    /// Returns whether a record may be part of a log whose header contains this name. Without this check, the records
+    /// of a copy under another name would be accepted, because that copy has the same keys and log positions.
     package static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
         if let name, index.sequence <= name.copied { return true }
         return index.name == name?.mark
@@ -128,7 +129,7 @@ package struct BoundName: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// Reads a bound name. Returns nil if all of its bytes are zero.
+    /// Reads the name to which a vault in a database is bound. Returns nil if all of the name's bytes are zero.
     mutating func boundName() throws(Malformed) -> BoundName? {
         let name = BoundName(hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
         let isNone = name.copied == 0 && (name.hash + name.code).allSatisfy { $0 == 0 }
@@ -146,14 +147,14 @@ extension ByteWriter {
 }
 
 extension BoundName {
-    /// Returns a header's bytes with zeros in place of the name.
+    /// Returns a header's bytes with zeros in place of the name, which the header's MAC does not cover.
     package static func removed(from image: [UInt8]) -> [UInt8] {
         var image = image
         image.replaceSubrange(bytes, with: repeatElement(0, count: size))
         return image
     }
 
-    /// Writes the name into the header and into the header's copy. `image` begins with both.
+    /// Writes the name into both copies of the header, with which `image` begins.
     package func write(to image: inout [UInt8]) {
         var writer = ByteWriter(reserving: BoundName.size)
         writer.boundName(self)

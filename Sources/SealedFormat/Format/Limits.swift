@@ -9,7 +9,7 @@ package enum Limits {
     package static let attributeCount = 64
     package static let earlierVersionCount = 255
 
-    /// The default size of the cache for opened pages, which is enough for slightly more than a million entries.
+    /// The default size of the cache for opened pages. It holds slightly more than a million entries.
     package static let indexMemory = 128 << 20
 
     /// The checkpoint's offset, directly after the header and its copy.
@@ -17,9 +17,9 @@ package enum Limits {
     package static let slotCount = 16
     /// The maximum number of former memory subkeys in a manifest. Rotations and merges add subkeys.
     package static let formerKeys = 4_096
-    /// The maximum number of removed keys in a manifest. If more have been removed, it lists the last removals.
+    /// The maximum number of removed keys in a manifest. If there are more, it lists the most recently removed ones.
     static let removedKeys = 256
-    /// The header's room for the parameters of all key slots.
+    /// The space in the header for the parameters of all key slots.
     static let slotParametersSize = 1_984
     /// The maximum size of a sealed page.
     package static let pageSize = 16 << 10
@@ -27,48 +27,53 @@ package enum Limits {
     /// The maximum size of a sealed index or manifest.
     package static let indexSize = 1 << 20
     package static let payloadSize: UInt64 = 512 << 20
-    /// The maximum size of everything after the log's end: the longest torn record, and the zeros written in advance.
+    /// The maximum size of everything after the log's end: the longest torn record, and preallocated zeros.
     package static let tailSize: UInt64 = 514 << 20
-    /// The maximum number of record magics that may occur by chance after the log's end, where a record may begin.
+    /// The number of record magics that may occur by chance after the log's end, at offsets where a record could begin.
+    /// If there are more, the file counts as damaged.
     package static let strayMagics = 16
-    /// The exclusive upper bound of value offsets.
+    /// The exclusive upper bound on value offsets.
     static let valueOffset: UInt64 = 1 << 61
-    /// The exclusive upper bound of header sequence numbers, and of all offsets except those of values.
+    /// The exclusive upper bound on the sequence numbers of headers, and on all offsets except those of values.
     package static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound of record sequence numbers. They start at the header's and cannot reach this bound.
+    /// The exclusive upper bound on the sequence numbers of records. They continue from the header's number, which is
+    /// below ``sequence``, and never get this high in practice.
     static let recordSequence: UInt64 = 1 << 63
     package static let sector: UInt64 = 512
     package static let alignment: UInt64 = 16
 
-    /// The number of records that may follow the newest checkpoint of either kind before a writer adds a minor
-    /// checkpoint. The number rises with the size of the current minor checkpoint. Until it reaches the upper bound,
+    /// The number of records after which a writer adds a minor checkpoint, counted from the newest checkpoint, minor or
+    /// not. It rises within this range with the size of the current minor checkpoint. Until it reaches the upper bound,
     /// the cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
-    /// The number of minor-checkpoint entries that raise ``recordsBeforeMinorCheckpoint`` by one record.
+    /// The number of entries in a minor checkpoint for each record that may follow it, within the bounds of
+    /// ``recordsBeforeMinorCheckpoint``.
     package static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a writer stores a transaction's entries in a tree.
     package static let inlineIndexSize = 16 << 10
-    /// The number of zero bytes by which a writer extends the file. A reader searches these bytes once for stray
-    /// frames, which costs a page fault per 4 KiB.
+    /// A writer extends the file with zeros to a multiple of this size. It is small, because a reader searches the
+    /// zeros once for stray frames, at the cost of a page fault per 4 KiB.
     package static let growth: UInt64 = 16 << 10
     /// The maximum total size of a record's transactions, which are held in memory until they are written.
     package static let transactionSize = 256 << 20
     /// The maximum number of authenticators in a manifest's chain.
     package static let chainLength = 1_024
-    /// The maximum number of log ends that a machine remembers for a vault in git.
+    /// The maximum number of log positions that a machine remembers for a vault in git, where a checkout can replace
+    /// the file.
     package static let seenHeads = 1_024
     /// The age in milliseconds (90 days) at which compaction drops a tombstone. It drops an expired value at the same
     /// age, or later if the history is kept for longer.
     package static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
-    /// The floor for dead bytes. Compaction starts when they exceed both this floor and half of the live bytes, or when
-    /// the minor checkpoint's entries exceed both ``minorEntriesFloor`` and a sixteenth of all entries.
+    /// The number of dead bytes below which they do not cause a compaction. Compaction starts when they exceed both
+    /// this number and half the live bytes, or when the minor checkpoint's entries exceed both ``minorEntriesFloor``
+    /// and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
-    /// The floor for dead bytes of a vault in a database. It is higher, because compaction transfers the whole vault
-    /// twice, and every process that uses the vault must open it again afterwards.
+    /// The value of ``deadBytesFloor`` for a vault in a database. It is higher, because compaction transfers the whole
+    /// vault twice, and every process that uses the vault must open it again afterwards.
     package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// The size of the minor checkpoint above which compaction starts. It is limited, because a record must have room
-    /// for the next minor checkpoint together with a transaction.
+    /// The size of the minor checkpoint above which compaction starts. Without this limit, the next minor checkpoint
+    /// and a transaction might not fit in one record.
     package static let minorSize: UInt64 = 128 << 20
 }

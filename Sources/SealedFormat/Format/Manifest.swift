@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The contents of a checkpoint other than its entries, stored in a sealed page; Format.md, "Checkpoint".
+/// The contents of a checkpoint other than its entries, stored in a sealed page; see Format.md, "Checkpoint".
 package struct Manifest: Hashable, Sendable {
     private static let settingsLimit = 4_096
     static let labelSize = 256
@@ -9,24 +9,26 @@ package struct Manifest: Hashable, Sendable {
     /// The time of the vault's creation in milliseconds since 1970.
     package var created: UInt64
     package var totals: Totals
-    /// The authenticators at the sequence numbers directly before the header's sequence number, oldest first.
+    /// The authenticators of the log positions directly before the header's position, oldest first.
     package var chain: [Authenticator]
     package var labels: [SlotLabel]
-    /// The settings that later versions of the format define. Writers of this version keep them unchanged.
+    /// Settings that later versions of the format define. Writers of this version preserve them.
     package let settings: [Attribute]
-    /// The memory subkeys of former data keys, oldest first. They authenticate rollback memory from before a rotation.
+    /// The subkeys of former data keys, oldest first. They authenticate rollback memory that was written before a
+    /// rotation.
     package var formerMemoryKeys: [[UInt8]] = []
     /// The IDs of removed keys, oldest removal first. A merge does not restore these keys.
     package private(set) var removedKeys: [SlotLabel.ID] = []
 
     /// The log positions of the merged histories, ordered by sequence number and without gaps. The header that recorded
-    /// the merge has the next sequence number after the last position.
+    /// the merge has the sequence number that follows the last of them.
     package var merged: [LogPosition] = []
 
-    /// The member changes, ordered so that each one follows the changes that its author knew.
+    /// The member changes. Each one comes after the changes that its author knew.
     package var members: [MemberRecord] = []
 
-    /// The newest member changes at the creation of the data key, that is, the changes without a successor.
+    /// The IDs of the newest member changes that the creator of the data key knew. Changes that these follow are
+    /// omitted.
     package var membersKnownToKey: [Authenticator] = []
 
     package static let mergedLimit = 4 * Limits.chainLength
@@ -38,7 +40,8 @@ package struct Manifest: Hashable, Sendable {
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        // The chain has only the newest authenticators, so a position between `merged` and the chain is unknown.
+        // The chain contains only the newest authenticators, so nothing is known about positions between `merged` and
+        // the chain.
         guard let first = merged.first, let last = merged.last,
             (first.sequence...last.sequence).contains(position.sequence)
         else { return .unknown }
@@ -46,13 +49,14 @@ package struct Manifest: Hashable, Sendable {
     }
 }
 
-/// Whether a history includes a log position; unknown if the position is outside the known part of the history.
+/// Whether a history includes a log position. `unknown` means that the position is outside the known part of the
+/// history.
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
 package struct SlotLabel: Hashable, Sendable {
     package let created: UInt64
     package let text: String
-    /// The public key of a recipient; empty for other kinds of keys.
+    /// A recipient's public key; empty for every other kind of key.
     package var recipient = ""
 
     package init(created: UInt64, text: String, recipient: String = "") {
@@ -65,8 +69,8 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
-    /// The start of a label's hash. It identifies the key in all copies, even after the key has been removed. It does
-    /// not change when the data key is rotated.
+    /// The start of a label's hash. It identifies the key in all copies, even after the key has been removed or the
+    /// data key has been rotated.
     package typealias ID = Authenticator
 
     package var id: ID {
@@ -75,7 +79,7 @@ extension SlotLabel {
         return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the label. If `taken` contains its ID, the returned label has a later time and thus another ID.
+    /// Returns the label, with a later time if `taken` already contains its ID. The ID depends on the time.
     func renamed(besides taken: Set<ID>) -> SlotLabel {
         var label = self
         while taken.contains(label.id) {
@@ -84,7 +88,7 @@ extension SlotLabel {
         return label
     }
 
-    /// Creates the label of a new slot. Throws `invalid` for a text that is too long.
+    /// Creates the label of a new slot. Throws `invalid` if `text` or `recipient` is too long.
     init(text: String, recipient: String = "") throws(LogError) {
         guard text.utf8.count <= Manifest.labelSize else {
             throw LogError(.invalid, "the label is longer than \(Manifest.labelSize) bytes")
@@ -95,7 +99,8 @@ extension SlotLabel {
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
 
-    /// Creates the label of a new slot. Throws `invalid` if `text` is too long or could be mistaken for another text.
+    /// Creates the label of a new slot. Throws `invalid` if a string is too long, or if `text` could be mistaken for
+    /// another label.
     package init(ofNew text: String, recipient: String = "") throws(LogError) {
         if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, because \(unseen)") }
         try self.init(text: text, recipient: recipient)
@@ -151,20 +156,21 @@ extension Manifest {
                 try reader.authenticator()
             }
             guard Set(membersKnownToKey).isSubset(of: members.map(\.id)) else {
-                throw Malformed("unknown changes of the members")
+                throw Malformed("unknown member changes")
             }
         }
         try reader.finish()
     }
 
-    /// Sets `merged` to the positions of this history and of `other`, and clears the chain.
+    /// Sets `merged` to the combined positions of this history and `other`, and clears the chain.
     /// - Parameters:
-    ///   - end: a log position whose sequence number is the next one after the chain.
-    ///   - isBelieved: whether to use all of this history's positions; if false, only the newest position is used.
+    ///   - end: a log position whose sequence number is the first one after the chain.
+    ///   - isBelieved: whether this history is trusted. If so, all of its positions are used, otherwise only the newest
+    ///     one.
     package mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
-        // Before the later of the two starts, at least one history is not fully known. So `merged` starts there.
+        // Each history may lack positions before its start, so `merged` begins at the later of the two starts.
         let first = max(own.first, other.first)
         let both = Set(own.positions + other.positions).filter { $0.sequence >= first }
         let sorted = both.sorted { $0.sequence < $1.sequence }
@@ -174,25 +180,26 @@ extension Manifest {
     }
 
     /// Adds the memory subkey of the replaced data key, and drops the oldest subkey if the list is full. A machine that
-    /// remembers the vault under the dropped subkey reports this vault as an older copy. Refusing to rotate would be
-    /// worse, because a person with access could fill the list to prevent the rotation that revokes this access.
+    /// remembers the vault under the dropped subkey then reports this vault as an older copy. Refusing to rotate would
+    /// be worse: a person with access could fill the list to prevent the rotation that revokes that access.
     package mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
-    /// Adds another copy's memory subkeys, as many as fit. They are listed as older than this vault's subkeys.
+    /// Adds the memory subkeys of another copy of the vault, as many as there is room for. They count as older than
+    /// this vault's own.
     package mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
-    /// Adds removed keys, and drops the earliest removed keys if the list is full.
+    /// Adds removed keys. If the list is full, drops those that were removed first.
     package mutating func addRemoved(_ keys: [SlotLabel.ID]) {
         let added = Set(keys)
         removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
 
-    /// Clears ``removedKeys``, because a person who no longer has access may have written the list.
+    /// Clears ``removedKeys``, because the list may have been written by a person who no longer has access.
     package mutating func forgetRemovedKeys() { removedKeys = [] }
 
     package mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
@@ -230,11 +237,11 @@ extension ByteWriter {
     }
 }
 
-/// The known log positions of a history, which are complete from the sequence number ``first`` on.
+/// The known log positions of a history. They are complete from the sequence number ``first`` onwards.
 package struct KnownPositions: Sendable {
     /// The positions in ascending order of their sequence numbers.
     package private(set) var positions: [LogPosition]
-    /// The sequence number from which on no position is missing.
+    /// The sequence number from which on the positions are complete. Earlier ones may be missing.
     package let first: UInt64
 
     package init(_ positions: some Sequence<LogPosition>, first: UInt64) {
@@ -246,7 +253,7 @@ package struct KnownPositions: Sendable {
 }
 
 extension Manifest {
-    /// Returns the chain's positions, preceded by the merged positions if no gap separates the two.
+    /// Returns the positions of the chain, preceded by the merged positions if there is no gap between the two.
     package func positions(before origin: LogPosition) -> KnownPositions {
         let start = origin.sequence - UInt64(chain.count)
         let chain = chain.enumerated().map { offset, authenticator in

@@ -1,17 +1,17 @@
 import Sealing
 
-// The encoding of member changes; Format.md, "Members".
+// The encoding of member changes; see Format.md, "Members".
 
 /// A signed change that adds or removes a member's device.
 package struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
-    /// The time by the author's clock in milliseconds since 1970. Whether a change counts does not depend on its time.
+    /// The time on the author's clock, in milliseconds since 1970. It does not affect whether the change counts.
     let time: UInt64
     let name: String
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The IDs of the changes that the author knew, except changes that another known change follows.
+    /// The IDs of the changes that the author knew, except those that another known change follows.
     let known: [Authenticator]
 
     package static let limit = 1_024
@@ -22,7 +22,7 @@ package struct MemberChange: Hashable, Sendable {
 package struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
-    /// The start of the encoding's hash, by which other changes refer to this change.
+    /// The ID by which other changes refer to this one: the start of the hash of its encoding.
     package let id: Authenticator
     package let encodedSize: Int
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }

@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-// The encoding of tree pages; Format.md, "Pages".
+// The encoding of tree pages; see Format.md, "Pages".
 
 /// The offset, length and nonce of a sealed page.
 package struct PageReference: Hashable, Sendable {
@@ -69,7 +69,8 @@ package struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
-    /// Returns a leaf's last name. Throws `damaged` if a name is out of order, not after `former`, or outside `bounds`.
+    /// Returns a leaf's last name. Throws `damaged` if the names are out of order, if the first one is not after
+    /// `former`, or if one is outside `bounds`.
     package func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
         let first = try name(0)
         let last = try name(count - 1)
@@ -96,7 +97,7 @@ package struct Page: Sendable {
         }
     }
 
-    /// Reads a cell. If `isWhole` is true, `body` must read the whole cell; only a page's last cell may have padding.
+    /// Reads a cell. If `isWhole` is true, `body` must read the whole cell. Padding may follow only a page's last cell.
     @inline(__always)
     private func read<Result>(
         _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
@@ -115,7 +116,7 @@ package struct Page: Sendable {
         Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
     }
 
-    /// Finds the last cell whose name is not after `name`, and whether the two names are equal; nil if none exists.
+    /// Returns the last cell whose name is at or before `name`, and whether the names are equal; nil if there is none.
     package func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in
@@ -129,7 +130,7 @@ package struct Page: Sendable {
         } catch { throw damaged(error.what) }
     }
 
-    /// Returns a cell's name without copying it, because a search compares many names and does not keep them.
+    /// Returns the name of a cell without copying it, because a search compares many names but keeps none of them.
     private static func name(
         in page: UnsafeRawBufferPointer, at offset: Int
     ) throws(Malformed) -> UnsafeRawBufferPointer {
@@ -140,7 +141,7 @@ package struct Page: Sendable {
     }
 }
 
-/// The names at or after `lower` and before `upper`. A bound that is nil does not limit the range.
+/// The names at or after `lower` and before `upper`. If a bound is nil, the range is unlimited on that side.
 package struct NameRange: Sendable {
     package var lower: EntryName?
     package var upper: EntryName?
@@ -164,7 +165,7 @@ package struct PageBuilder {
 
     package init() {}
 
-    /// Adds a cell, which must begin with its name. Returns false if the page has no room for it.
+    /// Adds a cell, which must begin with its name. Returns false if the cell does not fit in the page.
     package mutating func add(_ name: EntryName, _ write: (inout ByteWriter) -> Void) -> Bool {
         let start = cells.count
         write(&cells)

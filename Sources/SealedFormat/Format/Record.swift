@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-// The encoding of records; Format.md, "Record".
+// The encoding of records; see Format.md, "Record".
 
 /// The 16 bytes that identify a record or a header, together with the whole history before it.
 package struct Authenticator: Hashable, Sendable {
@@ -10,10 +10,10 @@ package struct Authenticator: Hashable, Sendable {
     private let low: UInt64
     private let high: UInt64
 
-    /// The authenticator used where there is no record: 16 zero bytes.
+    /// The authenticator that is used if there is no record: 16 zero bytes.
     package static let zero = [UInt8](repeating: 0, count: size).withUnsafeBytes { Authenticator($0) }
 
-    /// Reads the first 16 bytes of the buffer, which must not be shorter.
+    /// Reads the first 16 bytes of the buffer, which must contain at least that many.
     package init(_ bytes: UnsafeRawBufferPointer) {
         low = bytes.loadUnaligned(as: UInt64.self)
         high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
@@ -37,11 +37,11 @@ package struct LogPosition: Hashable, Sendable {
     }
 }
 
-/// The vault's number of entries and its size. Every record states these totals, so readers need not count.
+/// The number of entries in the vault, and its size. Every record states these totals, so readers need not count.
 package struct Totals: Hashable, Sendable {
     /// The number of entries that have not been removed.
     package var entries: UInt64 = 0
-    /// The total footprint of all entries in bytes.
+    /// The total size of all entries in bytes; see ``Entry/footprint``.
     package var liveBytes: UInt64 = 0
     /// The number of bytes that compaction would free.
     package var deadBytes: UInt64 = 0
@@ -57,7 +57,7 @@ package struct Totals: Hashable, Sendable {
             if !old.isRemoved { entries -= min(entries, 1) }
             let footprint = old.footprint
             liveBytes -= min(liveBytes, footprint)
-            // Boxes that the new entry keeps in its history are not dead.
+            // The old entry's boxes that the new entry still uses, for example as history, do not become dead bytes.
             deadBytes &+= footprint - old.boxBytes { new.has($0) }
         }
         if !new.isRemoved { entries &+= 1 }
@@ -65,7 +65,7 @@ package struct Totals: Hashable, Sendable {
     }
 }
 
-/// The unsealed start of a record, which states the lengths of the index and the payload.
+/// The unsealed start of a record. It states the lengths of the index and the payload.
 package struct Frame: Hashable, Sendable {
     package static let magic: [UInt8] = Array("vrec".utf8)
     package static let size = 24
@@ -134,7 +134,8 @@ package struct RecordIndex: Hashable, Sendable {
     package var totals: Totals
     package var transactions: [[Entry]] = []
     package var tree: Tree?
-    /// The mark of the name to which the vault was bound when the record was written; nil if it was not bound.
+    /// The start of the hash of the name to which the vault was bound when the record was written; nil if it was not
+    /// bound to a name.
     package var name: [UInt8]?
 
     package init(
@@ -151,7 +152,7 @@ package struct RecordIndex: Hashable, Sendable {
         self.name = name
     }
 
-    /// Returns the offset where the payload's last box or root page ends; `start` if the payload has neither.
+    /// Returns the offset at which the last box or root page of the payload ends; `start` if the payload has neither.
     package func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
         let versions = transactions.joined().flatMap(\.versions)
@@ -195,7 +196,8 @@ extension RecordIndex {
         isNotice = flags & RecordIndex.noticeFlag != 0
         if flags & RecordIndex.nameFlag != 0 { name = try reader.array(BoundName.markSize) }
         totals = try reader.totals()
-        // Each transaction and each entry takes at least one byte, so a false count cannot cause a large allocation.
+        // Each transaction and each entry takes at least one byte. Counts above the number of remaining bytes are
+        // refused, so that a forged count cannot cause a large allocation.
         transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
             try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in try reader.entry() }
         }

@@ -3,19 +3,20 @@
 import LinuxSystem
 
 extension Unicode.Scalar {
-    /// Whether the character may be invisible, or look different in each font. This includes unassigned and private
-    /// characters, and characters that control or separate text. Spaces are checked elsewhere.
+    /// Whether the character may be invisible, or may look different from font to font. This includes unassigned and
+    /// private-use characters, and control and separator characters. Spaces are checked elsewhere.
     fileprivate var isUnseen: Bool {
         let category = properties.generalCategory
-        // Each font draws the object replacement character in its own way.
+        // U+FFFC, the object replacement character, looks different from font to font.
         return isUnsafeOnTerminal && category != .spaceSeparator || value == 0xFFFC
             || [.unassigned, .privateUse].contains(category)
     }
 }
 
 extension String {
-    /// The reason why people could not recognize the text as a name by sight, worded to follow "because"; nil if they
-    /// can. Checks scalars, because an invisible mark and the letter before it form one character.
+    /// The reason why the string could be mistaken for another name, phrased to follow "because"; nil if there is none.
+    /// The check examines Unicode scalars, because in Swift, an invisible mark and the letter before it form a single
+    /// character.
     package var unseenPart: String? {
         let space: Unicode.Scalar = " "
         if unicodeScalars.first == space || unicodeScalars.last == space { return "it begins or ends with a space" }
@@ -31,6 +32,6 @@ extension String {
         return unicodeScalars.contains(where: isOtherSpace) ? "it contains a space other than U+0020" : nil
     }
 
-    /// Returns whether two texts are equal apart from upper and lower case.
+    /// Returns whether two strings are equal, ignoring case.
     package func looksLike(_ other: String) -> Bool { lowercased() == other.lowercased() }
 }

@@ -1,11 +1,11 @@
 import LinuxSystem
 
-/// Encoded items that begin with a name, in the order of insertion, and an index of each name's newest item.
+/// Encoded items, each beginning with a name, in the order of insertion. An index finds the newest item for a name.
 ///
 /// All items share one buffer. A million items as separate objects would take several times as much memory.
 package struct NamedCells: Sendable {
     private struct Slot {
-        /// The number of the name's newest item plus 1; 0 marks a free slot.
+        /// The index of the newest item for a name, plus 1; 0 marks a free slot.
         var item: Int32 = 0
         /// The hash of the name. With it, a search compares few names, and growing the table compares none.
         var hash: UInt32 = 0
@@ -13,7 +13,7 @@ package struct NamedCells: Sendable {
 
     private var writer = ByteWriter()
     private var starts: [Int] = []
-    /// A hash table with open addressing, which contains the newest item of each name.
+    /// A hash table with open addressing. It contains the newest item for each name.
     private var slots: [Slot] = []
     package private(set) var nameCount = 0
 
@@ -22,7 +22,7 @@ package struct NamedCells: Sendable {
     package var count: Int { starts.count }
     package var byteCount: Int { writer.count }
 
-    /// Reserves room for an entry per change in `other`. An entry has 16 bytes more than a change, for its times.
+    /// Reserves room for one entry per change in `other`. An entry also stores times, which take 16 bytes.
     package mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
@@ -58,7 +58,7 @@ package struct NamedCells: Sendable {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }
 
-    /// Returns the newest item of each name that is not before `start`, sorted by name.
+    /// Returns the indices of the newest items, one for each name from `start` on, sorted by name.
     package func ordered(from start: [UInt8] = []) -> [Int32] {
         var items: [Int32] = []
         items.reserveCapacity(nameCount)
@@ -102,7 +102,7 @@ package struct NamedCells: Sendable {
         slot(for: hash) { $0.hash == hash && withName(Int($0.item) - 1) { $0.order(to: name) == 0 } }
     }
 
-    /// Returns the first slot that is free or satisfies `isFound`, starting at the slot that the hash selects.
+    /// Searches the slots from the one that `hash` selects. Returns the first that is free or satisfies `isFound`.
     @inline(__always)
     private func slot(for hash: UInt32, _ isFound: (Slot) -> Bool) -> Int {
         let slots = slots.span
@@ -124,7 +124,7 @@ package struct NamedCells: Sendable {
 }
 
 extension ByteReader {
-    /// Reads an item that this process has encoded. Such an item cannot be invalid.
+    /// Reads an item that this process has encoded. An invalid item is a programming error, and ends the process.
     package mutating func own<Result>(_ read: (inout ByteReader) throws(Malformed) -> Result) -> Result {
         do { return try read(&self) } catch { preconditionFailure("an item that this process encoded is invalid") }
     }

@@ -33,7 +33,7 @@ package struct Credential: ~Copyable {
         _ text: consuming SecretBytes, with key: borrowing KeyFile
     ) throws(LogError) -> Credential { Credential(.keyFileAndPassphrase, text, try translated(key.digest())) }
 
-    /// Creates a credential from the 16 bytes that a recipient's identity has unwrapped from a slot's parameters.
+    /// Creates a credential from the 16-byte file key that an age identity has unwrapped from a slot's parameters.
     package static func recipient(_ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(.recipient, fileKey, salt: salt)
     }
@@ -63,10 +63,10 @@ extension Credential {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
 
-    /// Returns whether trying the slot requires a run of Argon2id.
+    /// Returns whether trying the slot requires running Argon2id.
     borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
 
-    /// Derives the wrapping key of a slot that the credential may open; Format.md, "Key slot".
+    /// Derives the wrapping key of a slot that the credential might open; see Format.md, "Key slot".
     borrowing func derive(_ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot) throws(SealingError) {
         guard slotKind != nil else {
             guard secret.count == wrappingKey.count else { throw SealingError(.length) }

@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// The key with which a machine signs its changes; Format.md, "Members".
+/// The key with which a machine signs its changes; see Format.md, "Members".
 package final class DeviceKey: Sendable {
     package let device: Device
     private let secretKey: SecretBytes
 
-    /// Derives the key from a generated key file that opens no vault.
+    /// Derives the device key from a key file that was generated for this purpose and opens no vault.
     package init(_ file: borrowing KeyFile) throws(LogError) {
         var seed = try translated(SecretBytes(zeros: Ed25519.seedSize, isKey: true))
         var secretKey = try translated(SecretBytes(zeros: Ed25519.secretKeySize, isKey: true))
@@ -40,7 +40,7 @@ package final class DeviceKey: Sendable {
 extension Device {
     private static let prefix = "vault-device-1-"
 
-    /// The device as text, for users to pass on: `vault-device-1-`, the public key in hex, and an 8-digit checksum.
+    /// The device as a string for users to pass on: `vault-device-1-`, the public key in hex, and an 8-digit checksum.
     package var text: String {
         "\(Device.prefix)\(Hexadecimal.string(of: publicKey))-\(Hexadecimal.string(of: Device.checksum(publicKey)))"
     }

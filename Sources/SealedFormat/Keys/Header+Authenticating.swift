@@ -1,7 +1,7 @@
 import Sealing
 
 extension BoundName {
-    /// Creates a bound name with the code that authenticates it for the header with the MAC `mac`.
+    /// Binds a name to the header whose MAC is `mac`, by computing the code that authenticates it for this header.
     init(_ hash: [UInt8], copied: UInt64 = 0, toHeaderOf mac: [UInt8], _ keys: KeyRing) throws(LogError) {
         self.init(hash: hash, copied: copied, code: try BoundName.code(hash, copied, mac, keys))
     }
@@ -25,7 +25,7 @@ extension Header {
     /// Checks the MACs of a header and of its bound name, and returns the header's authenticator. Throws `damaged`.
     package static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
-        // The time of this comparison may depend on the bytes, because only the vault's owner can measure it.
+        // The MACs need not be compared in constant time, because only the vault's owner can measure the duration.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
         }
@@ -36,7 +36,7 @@ extension Header {
         return expected.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the MAC of a header's bytes other than the name.
+    /// Returns the MAC of a header's bytes, excluding the name.
     private static func mac(of bytes: [UInt8], with keys: KeyRing) throws(LogError) -> [UInt8] {
         try keys.authenticate(BoundName.removed(from: Array(bytes[..<macOffset])), for: .header)
     }
@@ -52,7 +52,8 @@ extension Header {
         return bytes + bytes
     }
 
-    /// Returns the bound name for a copy of the vault. `sequence` is the sequence number of the newest copied record.
+    /// Returns the name for a copy of the vault, bound to this header. `sequence` is the sequence number of the newest
+    /// copied record.
     package func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }

@@ -6,7 +6,7 @@ package struct KeyFile: ~Copyable {
     package enum Kind: UInt8, Sendable {
         /// A file that this project generated: 32 random bytes and a checksum, as text.
         case generated = 1
-        /// Any other file. Its bytes are stretched by Argon2id.
+        /// Any other key file. Its bytes are stretched by Argon2id.
         case other = 2
     }
 
@@ -20,13 +20,14 @@ package struct KeyFile: ~Copyable {
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether the contents are so short that an attacker who has the vault could guess them. False if generated.
+    /// Whether an attacker who has the vault could guess the contents, because they are short. False for a generated
+    /// file.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 
 extension KeyFile {
     /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if the path already
-    /// exists. Throws `unavailable`, `busy`, `outOfMemory`.
+    /// exists. Throws `unavailable`, `busy` or `outOfMemory`.
     ///
     /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Acquiring the lock again would block.
     package static func create(
@@ -46,8 +47,8 @@ extension KeyFile {
         return key
     }
 
-    /// Writes this restored key to a file, as ``create(at:isOfDevice:isFolderLocked:in:until:)`` does. Returns false if
-    /// the path already exists.
+    /// Writes this restored key to a file in the same way as ``create(at:isOfDevice:isFolderLocked:in:until:)``.
+    /// Returns false if the path already exists.
     package borrowing func store(
         at path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> Bool {
@@ -72,8 +73,8 @@ extension KeyFile {
     }
 
     /// Flushes an existing key file and its folder. Its creator may have died before flushing them, and a power loss
-    /// would then lose the key and everything sealed under it. Throws `unavailable` if a flush fails for any reason
-    /// other than a missing permission, a read-only file system, or a folder that cannot be flushed.
+    /// would then lose the key and everything sealed under it. Throws `unavailable` if a flush fails, unless the cause
+    /// is a missing permission, a read-only file system, or a folder that cannot be flushed.
     package static func makeDurable(at path: String, in fileSystem: any FileSystem) throws(LogError) {
         let path = resolvedPath(path)
         do throws(SystemError) {
@@ -87,8 +88,8 @@ extension KeyFile {
 
 extension KeyFile {
     /// Reads a key file with the parameters of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
-    /// - Parameter isBelieved: whether the file must be trustworthy, as a device's key file must, because it signs.
-    /// - Throws: the errors of `SecretFile.read`; `keyDamaged`, `keyUnsuitable`; `untrustworthy` if the file must be
+    /// - Parameter isBelieved: whether the file must be trustworthy. A device's key file must, because it signs.
+    /// - Throws: the errors of `SecretFile.read`; `keyDamaged` or `keyUnsuitable`; `untrustworthy` if the file must be
     ///   trustworthy but is not.
     package static func read(
         _ path: String, secretFolders: [String], acceptsShared: Bool = false, isBelieved: Bool = false,
@@ -103,7 +104,7 @@ extension KeyFile {
     }
 }
 
-// The contents of a key file; Format.md, "Generated key file" and "Any other key file".
+// The contents of a key file; see Format.md, "Generated key file" and "Any other key file".
 
 extension KeyFile {
     private static let prefix = Array("vault-key-1-".utf8)
@@ -113,13 +114,14 @@ extension KeyFile {
     private static let checksumSize = 4
     private static let textLimit = 4_096
 
-    /// The number of bytes before the text that ``parse(_:of:_:)`` uses as a buffer, to avoid a second guarded region.
+    /// The number of bytes before the contents. ``parse(_:of:_:)`` writes a generated file's key there, so that it
+    /// needs no second region of guarded memory.
     static let parsingRoom = 48
 
     /// Parses the contents of a key file.
     /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
-    /// - Throws: `keyUnsuitable` for a blank file or a vault file; `keyDamaged` for a generated file that is mistyped,
-    ///   cut or changed. Such a file must not be accepted as another kind of key file.
+    /// - Throws: `keyUnsuitable` for a blank file or a vault file; `keyDamaged` for a generated file that was mistyped,
+    ///   truncated or changed. Such a file must not be accepted as another kind of key file.
     static func parse(
         _ memory: consuming SecretBytes, of path: String, _ sharing: SecretFile.Sharing?
     ) throws(LogError) -> KeyFile {
@@ -128,17 +130,18 @@ extension KeyFile {
         let isGenerated = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
             let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
             if text.starts(with: Header.magic) { throw LogError(.keyUnsuitable, "\(path) is a vault, not a key file") }
-            // A file that has lost its contents or never received any may consist of zeros.
+            // Zeros count as blank, since a file whose contents were lost or never written may consist of zeros.
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // A generated file in UTF-16, or with other text in its key line, passes this check and counts as damaged.
+            // A generated file that is in UTF-16, or has other text in the line of its key, must still be recognized as
+            // generated, so that it is reported as damaged.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false
             }
             guard readKey(in: text, into: UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])) else {
-                let fault = "is a generated key file, but was mistyped, cut or changed"
+                let fault = "is a generated key file, but has been mistyped, truncated or altered"
                 throw LogError(.keyDamaged, "\(path) \(fault)")
             }
             return true
@@ -173,12 +176,13 @@ extension KeyFile {
         Array(try KeyedHash.hash(input)[..<checksumSize])
     }
 
-    /// Returns whether a text contains `letters`, ignoring their case and zero bytes.
+    /// Returns whether the text contains `letters`, ignoring case and zero bytes.
     private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
         text.indices.contains { text[$0...].lazy.filter { $0 != 0 }.starts(with: letters, by: isSameLetter) }
     }
 
-    /// Parses the key's line and writes the 32 bytes to the start of `room`. Returns false unless the line is valid.
+    /// Parses the line that contains the key, and writes the key's 32 bytes to the start of `room`. Returns false if
+    /// the line is invalid.
     private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
         let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { $0.first != UInt8(ascii: "#") }
@@ -205,8 +209,8 @@ extension KeyFile {
         ((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left) ? left | 0x20 : left) == right
     }
 
-    /// Parses the contents of a key file. `source` names their origin, and error messages begin with it.
-    /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
+    /// Parses the contents of a key file. Error messages begin with `source`, the origin of the contents.
+    /// - Throws: the same errors as ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
         guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }
         let memory = try translated(contents.following([UInt8](repeating: 0, count: parsingRoom)))
@@ -219,7 +223,7 @@ extension KeyFile {
 }
 
 extension SecretBytes {
-    /// Returns a line of text: `start`, these bytes in hex, a hyphen, the checksum in hex, and a line feed.
+    /// Returns a line: `start`, this object's bytes in hex, a hyphen, `checksum` in hex, and a line feed.
     borrowing func line(after start: String, _ checksum: [UInt8]) throws(SealingError) -> SecretBytes {
         let start = Array(start.utf8)
         let sumStart = start.count + count * 2 + 1
@@ -231,7 +235,7 @@ extension SecretBytes {
             try checksum.withRawBytes { (checksum) throws(SealingError) in
                 try Hexadecimal.encode(checksum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
             }
-            // The hyphen and the line feed replace the zero bytes that libsodium writes after the digits.
+            // libsodium writes a zero byte after the digits of each part. A hyphen and a line feed replace these bytes.
             text[sumStart - 1] = UInt8(ascii: "-")
             text[text.count - 1] = UInt8(ascii: "\n")
         }

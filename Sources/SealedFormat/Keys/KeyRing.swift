@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// The purpose of a subkey. No subkey has two purposes. The raw values are the IDs in Format.md.
+/// The purpose of a subkey. Each subkey has only one purpose. The raw values are the IDs in Format.md.
 package enum KeyPurpose: Int, CaseIterable, Sendable {
     case record = 1
     case page, value, header, memory, commitment, dropBox, resealing, fingerprint, name
@@ -16,11 +16,11 @@ package final class KeyRing: Sendable {
 
     /// The vault's subkeys, followed by the wrapping key of ``slot``.
     private let keys: SecretBytes
-    /// The slot that opened the vault, with its contents at that time; nil if the vault was opened without a slot.
+    /// The slot that opened the vault, as it was at that time; nil if the vault was opened without a slot.
     package let slot: KeySlot?
 
     /// Derives the subkeys from a data key, and then wipes the data key. The closure writes the data key to its first
-    /// buffer of 32 bytes and a slot's wrapping key to its second buffer, and returns that slot.
+    /// buffer of 32 bytes, and the wrapping key of a slot to its second buffer. It returns that slot.
     package init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?
@@ -60,8 +60,8 @@ package final class KeyRing: Sendable {
     /// Returns the nonce for resealing a value under this data key. The nonce is the same in every copy of the vault,
     /// so that copies that reseal a value independently recognize each other's boxes.
     ///
-    /// The nonce depends on the value, as in SIV (RFC 5297), because a person with the former key may have given two
-    /// values the same nonce.
+    /// The nonce depends on the value, as in SIV (RFC 5297). Otherwise two values could get the same nonce, because a
+    /// person with the former key may have sealed both under one nonce.
     ///
     /// - Parameter hash: the hash of the value.
     package func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {
@@ -77,7 +77,7 @@ package final class KeyRing: Sendable {
         return nonce.withUnsafeBytes { Nonce($0) }
     }
 
-    /// The memory subkey, copied to unguarded memory. It protects only rollback memory, and no data of the vault.
+    /// The memory subkey, copied to unguarded memory. It protects only the rollback memory, not the vault's data.
     package var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
     package func withWrappingKey<Result: ~Copyable, Failure: Error>(

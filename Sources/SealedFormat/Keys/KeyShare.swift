@@ -1,15 +1,15 @@
 import LinuxSystem
 package import Sealing
 
-// The shares of a generated key file as text: `vault-key-share-1-<set>-<threshold>of<count>-<index>-<share>-<sum>`.
+// The shares of a generated key file, in the form `vault-key-share-1-<set>-<threshold>of<count>-<index>-<share>-<sum>`.
 //
-// `set` is 4 random bytes, which all shares of one splitting have in common. `share` is one share, by SecretSharing, of
-// 40 bytes: the key's 32 bytes and 8 bytes that confirm the key. The latter are the first 8 bytes of the BLAKE2b-256 of
-// `vault-key-share-1-`, keyed with the key. `sum` is the first 4 bytes of the BLAKE2b-256 of everything before the
-// share's digits, in lower case, followed by the share's 40 bytes.
+// `set` is 4 random bytes, the same in all shares that result from one split. `share` is the share that SecretSharing
+// computes from 40 bytes: the key's 32 bytes, and 8 bytes that confirm the key. The latter are the first 8 bytes of the
+// BLAKE2b-256 of `vault-key-share-1-`, keyed with the key. `sum` is the first 4 bytes of the BLAKE2b-256 of everything
+// before the share's digits, in lower case, followed by the share's 40 bytes.
 //
-// A share has the same prefix as a key file, so that readers of key files reject the share as a damaged key file.
-// Otherwise they would accept the share as another kind of key file and stretch it into a key.
+// A share begins like a key file, so that readers of key files reject it as a damaged key file. Otherwise they would
+// accept it as another kind of key file and stretch it into a key.
 
 /// The public fields of a share.
 struct KeyShareLabel: Hashable {
@@ -18,7 +18,7 @@ struct KeyShareLabel: Hashable {
     static let prefix = "\(family)\(version)-"
     private static let setSize = 4
 
-    /// The set in hex digits. It is random, because a hash of the key would let an attacker confirm a guess of the key.
+    /// The ID of the set of shares, in hex digits. It is random, since a hash of the key would confirm a correct guess.
     let set: String
     let threshold, count, index: Int
 
@@ -30,13 +30,13 @@ struct KeyShareLabel: Hashable {
 }
 
 extension KeyShareLabel {
-    /// Parses a label in lower case. Returns nil unless the label equals the result's ``text``.
+    /// Parses a label in lower case. Returns nil unless the label is spelled exactly like the result's ``text``.
     init?(_ text: String) {
         let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, fields[0].allSatisfy(\.isHexDigit),
             let index = Int(fields[2])
         else { return nil }
-        // The fragments of "3of5" are "3" and "f5". The "f" is checked below, together with everything else.
+        // Splitting "3of5" at the "o" gives "3" and "f5". The "f" is checked below, by comparing the whole text.
         let numbers = fields[1].split(separator: "o")
         guard numbers.count == 2, let threshold = Int(numbers[0]), let count = Int(numbers[1].dropFirst()),
             SecretSharing.isPossible(count: count, threshold: threshold), (1...count).contains(index)
@@ -46,7 +46,7 @@ extension KeyShareLabel {
     }
 }
 
-/// The shares that result from one splitting of a key. Each share is computed on request.
+/// The shares that result from splitting a key once. Each share is computed on request.
 package struct KeyShares: ~Copyable {
     let sharing: SecretSharing
     private let set: String
@@ -62,7 +62,7 @@ package struct KeyShares: ~Copyable {
     /// Returns the text of one share: two comment lines, and the line with the share.
     ///
     /// - Parameter index: a number in `1...count`.
-    /// - Throws: `invalid` for any other index, `outOfMemory`.
+    /// - Throws: `invalid` for any other index; `outOfMemory`.
     package borrowing func text(at index: Int) throws(LogError) -> SecretBytes {
         guard (1...count).contains(index) else {
             throw LogError(.invalid, "no such share; the shares are numbered from 1 to \(count)")

@@ -2,14 +2,14 @@ import LinuxSystem
 package import Sealing
 
 extension KeyFile {
-    /// Restores a generated key file from the shares in a text. KeyShare.swift describes the form of a share.
+    /// Restores a generated key file from text that contains its shares. KeyShare.swift describes the form of a share.
     ///
-    /// The text may have several shares, comments that begin with `#`, empty lines, and blanks around a line. Lines end
-    /// with LF or CR, and letters may be of either case. The same share may occur twice.
+    /// The text may contain several shares, comments that begin with `#`, empty lines, and whitespace around a line.
+    /// Lines end with LF, CR or CR LF, and letters may be in either case. The same share may occur more than once.
     ///
     /// - Throws: an error whose detail states the line and the remedy, but no digit of a share:
-    ///   - `keyDamaged` for a share that is mistyped, cut or changed, or that does not fit the others,
-    ///   - `keyUnsuitable` for a text without shares, a line of any other kind, and a share in a later format version,
+    ///   - `keyDamaged` for a share that was mistyped, truncated or changed, or that does not match the others,
+    ///   - `keyUnsuitable` for text without shares, any other kind of line, and a share in a later format version,
     ///   - `invalid` for too few shares, and for shares of different sets,
     ///   - `outOfMemory`.
     package static func join(_ text: borrowing SecretBytes) throws(LogError) -> KeyFile {
@@ -22,12 +22,13 @@ extension KeyFile {
 private struct KeyShareReader: ~Copyable {
     private static let sumDigits = KeyFile.shareSumSize * 2
     private static let shareDigits = KeyFile.shareSize * 2
-    /// The size of everything after the label: the share's digits, a hyphen, and the checksum's digits.
+    /// The size of a share's line after the label: the digits of the share, a hyphen, and the digits of the checksum.
     private static let tailSize = shareDigits + 1 + sumDigits
-    /// The size of the longest valid label. A longer label may contain the share's digits and stays in guarded memory.
+    /// The size in bytes of the longest valid share label. Longer text may contain a share's digits, so it stays in
+    /// guarded memory.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
-    /// The bytes of the shares that have been read, without duplicates, in the order of `found`.
+    /// The secret bytes of the shares read so far, without duplicates and in the same order as `found`.
     private var shares: SecretBytes
     private var found: [(label: KeyShareLabel, line: Int)] = []
 
@@ -44,7 +45,7 @@ private struct KeyShareReader: ~Copyable {
             let line = text[start..<end].trimming(while: \.isWhiteSpace)
             try readLine(UnsafeRawBufferPointer(rebasing: line), number)
             start = end + 1
-            // CR LF counts as one line end.
+            // CR LF counts as one line ending.
             if !(isReturn && start < text.count && text[start] == UInt8(ascii: "\n")) { number += 1 }
         }
     }
@@ -52,17 +53,17 @@ private struct KeyShareReader: ~Copyable {
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
         guard let first = line.first, first != UInt8(ascii: "#") else { return }
         let family = KeyShareLabel.family.utf8
-        // The line is compared without a copy, because it may be the second half of a secret share.
+        // The line is compared without copying it, because it may be the second half of a secret share.
         guard line.lazy.map(lowercased).starts(with: family) else {
             throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
         }
         let mistyped = LogError(
-            .keyDamaged, "the share in line \(number) is mistyped, cut or changed; compare it with the original")
+            .keyDamaged, "the share in line \(number) was mistyped, truncated or altered; compare it with the original")
         let version = line[family.count...].prefix { $0 != UInt8(ascii: "-") }
         guard version.elementsEqual(KeyShareLabel.version.utf8) else {
             let isNumber = (1...4).contains(version.count) && version.allSatisfy { (0x30...0x39).contains($0) }
             guard isNumber else { throw mistyped }
-            let later = "the share in line \(number) is of a later version of the format; use a later version of this"
+            let later = "the share in line \(number) has a later format; use a later version of this"
             throw LogError(.keyUnsuitable, later + " program, or correct the line if it is mistyped")
         }
         let labelSize = line.count - KeyShareReader.tailSize
@@ -74,7 +75,7 @@ private struct KeyShareReader: ~Copyable {
         try add(share, label, number)
     }
 
-    /// Parses the bytes after the label. Returns nil if they are not valid digits or the checksum does not match.
+    /// Parses a share's line after the label. Returns nil if it has invalid digits or the checksum does not match.
     private func readShare(in tail: UnsafeRawBufferPointer, of label: KeyShareLabel) throws(LogError) -> SecretBytes? {
         var share = try translated(SecretBytes(zeros: KeyFile.shareSize, isKey: true))
         var sum = [UInt8](repeating: 0, count: KeyFile.shareSumSize)
@@ -100,7 +101,7 @@ private struct KeyShareReader: ~Copyable {
             }
             guard isSame else {
                 let lines = "lines \(found[earlier].line) and \(line)"
-                let fault = "\(lines) differ, and both are share \(label.index); compare them with the original"
+                let fault = "\(lines) are both share \(label.index), but differ; compare them with the original"
                 throw LogError(.keyDamaged, fault)
             }
             return
@@ -114,7 +115,7 @@ private struct KeyShareReader: ~Copyable {
 
     consuming func joined() throws(LogError) -> KeyFile {
         guard let threshold = found.first?.label.threshold else {
-            throw LogError(.keyUnsuitable, "the text has no share; a share begins with \(KeyShareLabel.family)")
+            throw LogError(.keyUnsuitable, "the input contains no share; a share begins with \(KeyShareLabel.family)")
         }
         let missing = threshold - found.count
         guard missing <= 0 else {

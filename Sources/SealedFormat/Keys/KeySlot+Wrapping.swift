@@ -1,13 +1,14 @@
 import LinuxSystem
 package import Sealing
 
-// The opening of a slot with a credential, and the authentication of the header; Format.md, "Header".
+// A credential wraps and unwraps the data key; see Format.md, "Key slot".
 
 extension [KeySlot] {
-    /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
-    /// opens; `damaged` if the slots to be tried exceed the cost limits for Argon2id.
+    /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if the
+    /// credential opens no slot, or `damaged` if the slots to try exceed the cost limits for Argon2id.
     package func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
-        // The slots are not authenticated yet. Without this check, a forged file could make a reader work for minutes.
+        // The slots are not authenticated yet. Without this check of their Argon2id cost, a forged file could keep a
+        // reader busy for minutes.
         guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the Argon2id limits") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
@@ -15,8 +16,8 @@ extension [KeySlot] {
         }
     }
 
-    /// Unwraps the data key with the wrapping key of the slot that opened the vault earlier, even if other slots have
-    /// changed since. Throws `keyWrong` if that slot has been removed.
+    /// Unwraps the data key again with the wrapping key of the slot that opened the vault. This works even if other
+    /// slots have changed in the meantime. Throws `keyWrong` if that slot has been removed.
     package func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
     /// Returns whether trying a credential stays within the cost limits for Argon2id, per slot and in total.
@@ -29,7 +30,7 @@ extension [KeySlot] {
         return cost <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Throws `invalid` if there are no slots or too many, or if one kind's slots exceed the Argon2id cost limits.
+    /// Throws `invalid` if there are no slots, or if they exceed a limit on their number, parameters or Argon2id cost.
     package func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
@@ -45,20 +46,21 @@ extension [KeySlot] {
             else {
                 throw LogError(
                     .invalid,
-                    "the keys of one kind together may cost \(KeyDerivation.StretchLimits.bounds); remove one first")
+                    "the keys of one kind exceed the Argon2id limits (\(KeyDerivation.StretchLimits.bounds)); "
+                        + "remove one first")
             }
         }
     }
 }
 
 extension KeySlot {
-    /// Creates a slot for a credential. The slot contains no data key yet.
+    /// Creates a slot for a credential. The slot does not contain a data key yet.
     ///
-    /// - Parameter limits: the cost parameters of Argon2id, ignored if the slot's kind does not use Argon2id.
+    /// - Parameter limits: the cost parameters of Argon2id, ignored if slots of this kind do not use Argon2id.
     package init(
         for credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = []
     ) throws(LogError) {
-        guard let kind = credential.slotKind else { throw LogError(.invalid, "this secret cannot open a new slot") }
+        guard let kind = credential.slotKind else { throw LogError(.invalid, "this kind of secret cannot be a key") }
         let salt = credential.slotSalt ?? RandomBytes.array(KeyDerivation.saltSize)
         self.init(
             kind: kind.rawValue, salt: salt, limits: .init(passes: 0, memory: 0), nonce: NonceSource.one(),
@@ -70,7 +72,7 @@ extension KeySlot {
         self.limits = limits
     }
 
-    /// Returns the slot with the data key wrapped for a credential. Leaves the wrapping key in `wrappingKey`.
+    /// Returns the slot with the data key wrapped for a credential. Writes the wrapping key to `wrappingKey`.
     package func wrapping(
         _ dataKey: UnsafeRawBufferPointer, with credential: borrowing Credential,
         _ wrappingKey: UnsafeMutableRawBufferPointer
@@ -92,7 +94,8 @@ extension KeySlot {
         return slot
     }
 
-    /// Unwraps the data key. Returns false if the credential does not open the slot. Throws `damaged` for bad limits.
+    /// Unwraps the data key. Returns false if the credential does not open the slot. Throws `damaged` for invalid
+    /// Argon2id parameters.
     func unwrap(
         with credential: borrowing Credential, into dataKey: UnsafeMutableRawBufferPointer,
         _ wrappingKey: UnsafeMutableRawBufferPointer

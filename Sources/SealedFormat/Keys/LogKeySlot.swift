@@ -1,11 +1,11 @@
 package import Sealing
 
 package struct LogKeySlot: Hashable, Sendable {
-    /// The kind; nil if this version does not support it.
+    /// The kind of key that opens the slot; nil if this version does not support it.
     package let kind: KeySlot.Kind?
     /// The cost parameters of Argon2id; nil if the secret is not stretched.
     package let limits: KeyDerivation.StretchLimits?
-    /// The label that the slot was given at its creation. It is sealed in the file.
+    /// The label that the slot was given when it was created. The file contains it only in sealed form.
     package let label: String
     /// The time of the slot's creation in milliseconds since 1970.
     package let creation: UInt64
@@ -13,7 +13,7 @@ package struct LogKeySlot: Hashable, Sendable {
     package let recipient: String
     /// The command that outputs the key; empty if there is none.
     package let command: String
-    /// The salt, which identifies the slot in its vault.
+    /// The salt. It identifies the slot within the vault.
     package let salt: [UInt8]
     package let isOwn: Bool
 

@@ -1,20 +1,20 @@
 import Sealing
 
-/// The member changes, each one after the changes that its author knew; Format.md, "Members".
+/// The member changes, each one after the changes that its author knew; see Format.md, "Members".
 ///
 /// The history, not a clock, decides which changes count, because two copies may change the members independently.
 package struct MemberHistory: Sendable {
     package private(set) var records: [MemberRecord] = []
-    /// The index of each change in ``records``, by the change's ID.
+    /// The index of each member change in ``records``, keyed by the ID of the change.
     private var indices: [Authenticator: Int] = [:]
-    /// For each change, the indices of the changes that its author knew.
+    /// For each member change, the indices of the changes that its author knew.
     private var known: [IndexSet1024] = []
     /// The devices by ID. If two devices have the same ID, only the first one is listed.
     private var devices: [DeviceID: Device] = [:]
 
-    /// Returns the history with its changes in the order that every copy of the vault uses.
+    /// Returns the history with its member changes in an order that is the same in every copy of the vault.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
-        // A change has more predecessors than each of its predecessors, so this order puts the predecessors first.
+        // Sorts by the number of predecessors. A change has more than each of its predecessors has, so it comes later.
         let order = records.indices.sorted { left, right in
             let less = known[left].count
             let more = known[right].count
@@ -30,39 +30,39 @@ package struct MemberHistory: Sendable {
 
     func knows(_ index: Int, _ other: Int) -> Bool { known[index].contains(other) }
 
-    /// Returns whether a change is one of `others`, or is followed by one of `others`.
+    /// Returns whether a member change is one of `others`, or is followed by one of `others`.
     func isIncluded(_ index: Int, by others: [Authenticator]) -> Bool {
         others.compactMap { indices[$0] }.contains { $0 == index || knows($0, index) }
     }
 
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
-    /// Returns whether a device counts. If several devices have the same ID, only the first of these devices counts.
+    /// Returns whether a device is the first one with its ID. Any other device with the same ID is ignored.
     func counts(_ device: Device) -> Bool { devices[device.id] == device }
 
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
 
-    /// The IDs of the changes that no other change follows. The author of the next change knows all these changes.
+    /// The IDs of the member changes that no other change follows. The author of the next change knows all of these.
     package var heads: [Authenticator] {
         var followed = IndexSet1024()
         for known in known { followed.formUnion(known) }
         return records.indices.filter { !followed.contains($0) }.map { records[$0].id }
     }
 
-    /// Appends a change.
+    /// Appends a member change.
     ///
     /// - Throws: `damaged` if the change is a duplicate, follows a change that is missing, or was not signed by its
-    ///   author; `invalid` if there is no room.
+    ///   author; `invalid` if the history already has `MemberChange.limit` changes.
     mutating func append(_ record: MemberRecord, in vaultID: [UInt8]) throws(LogError) {
         guard records.count < MemberChange.limit else {
-            throw LogError(.invalid, "the members have changed \(MemberChange.limit) times, and cannot change again")
+            throw LogError(.invalid, "the members have been changed \(MemberChange.limit) times, which is the maximum")
         }
         guard !contains(record.id), record.change.known.isEmpty == records.isEmpty else {
-            throw .damaged("a repeated or misplaced change of the members")
+            throw .damaged("a repeated or misplaced member change")
         }
         var before = IndexSet1024()
         for id in record.change.known {
-            guard let index = indices[id] else { throw .damaged("a change of the members that follows an unknown one") }
+            guard let index = indices[id] else { throw .damaged("a member change that follows an unknown one") }
             before.formUnion(known[index])
             before.insert(index)
         }
@@ -70,16 +70,16 @@ package struct MemberHistory: Sendable {
         let authorship = record.authorship
         guard let author = devices[authorship.author] ?? (record.addsItsAuthor ? change.device : nil),
             authorship.isValid(for: Statement(change, in: vaultID), by: author)
-        else { throw .damaged("a change of the members whose signature is invalid") }
+        else { throw .damaged("a member change whose signature is invalid") }
         devices[change.device.id] = devices[change.device.id] ?? change.device
         indices[record.id] = records.count
         records.append(record)
         known.append(before)
     }
 
-    /// The indices of the changes that count. A change counts if its author was a member according to the changes that
-    /// the author knew. But an addition does not count if a valid removal of its author is concurrent, that is, if
-    /// neither the addition nor the removal follows the other.
+    /// The indices of the member changes that count. A change counts if its author was a member according to the
+    /// changes that the author knew. As an exception, an addition does not count if there is a valid concurrent removal
+    /// of its author. Two changes are concurrent if neither follows the other.
     var counting: [Int] {
         var valid = IndexSet1024()
         for index in records.indices where mayAuthor(index, by: valid) { valid.insert(index) }
@@ -91,15 +91,16 @@ package struct MemberHistory: Sendable {
         return records.indices.filter(counting.contains)
     }
 
-    /// Returns whether a change's author was a member according to the changes in `holding` that the author knew. If
-    /// these changes leave no member, any device may add itself.
+    /// Returns whether the author of a member change was a member according to those changes in `holding` that the
+    /// author knew. If those changes leave no member, any device may add itself.
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns all members' devices after the changes in `holding`. A removal revokes only additions its author knew.
+    /// Returns the devices of all members after the member changes in `holding`. A removal revokes only those additions
+    /// that its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {

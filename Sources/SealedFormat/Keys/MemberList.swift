@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The members who may sign changes of a vault, according to the signed member changes; Format.md, "Members".
+/// The members who may sign changes to a vault, according to the signed member changes; see Format.md, "Members".
 package struct MemberList: Sendable {
     package struct Member: Hashable, Sendable {
         package struct Machine: Hashable, Sendable {
@@ -13,9 +13,9 @@ package struct MemberList: Sendable {
         }
 
         package let name: String
-        /// The devices in the order of their addition.
+        /// The devices in the order in which they were added.
         package fileprivate(set) var machines: [Machine]
-        /// The name of the member who added this member's first device.
+        /// The name of the member who added the first device of this member.
         package let addedBy: String
     }
 
@@ -24,10 +24,10 @@ package struct MemberList: Sendable {
         package let devices: [Device]
         package let recipients: Set<String>
         package let otherRecipients: Set<String>
-        /// Whether no member would remain, so that changes would no longer be signed.
+        /// Whether the removal would leave no members, so that later changes would not be signed.
         package let leavesNobody: Bool
 
-        /// The recipients that no remaining device uses. Their keys are therefore removed with the devices.
+        /// The recipients that no remaining device uses. Their keys are removed together with the devices.
         package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
     }
 
@@ -44,9 +44,10 @@ package struct MemberList: Sendable {
 
     package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The newest member changes at the creation of the data key, that is, the changes without a successor.
+    /// The IDs of the member changes known when the data key was created, except those that another known change
+    /// follows.
     private let knownToKey: [Authenticator]
-    /// The newest log position. New signatures state it as the newest position that their author has read.
+    /// The newest log position. New signatures state that their author has read the log up to this position.
     private let head: LogPosition
     private var standings: [DeviceID: Standing] = [:]
 
@@ -63,12 +64,13 @@ package struct MemberList: Sendable {
 
     package var records: [MemberRecord] { history.records }
 
-    /// Whether there is no member, so that changes are not signed.
+    /// Whether there are no members. If so, changes are not signed.
     package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
 
     package var hasHistory: Bool { !records.isEmpty }
 
-    /// The time when the last member was removed, in milliseconds since 1970; nil if a member exists or none ever did.
+    /// The time when the last member was removed, in milliseconds since 1970; nil if a member remains, or if there
+    /// never was one.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
     /// The sequence number of the newest record before the first member was added; nil if no member was ever added.
@@ -93,7 +95,8 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// The IDs of the first change, on which all others are based, and of all removals. Machines remember these IDs.
+    /// The IDs of the first member change, on which all others are based, and of all removals of devices. Machines
+    /// remember these IDs.
     package var landmarks: [Authenticator] {
         (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
     }
@@ -107,10 +110,10 @@ package struct MemberList: Sendable {
         records.indices.contains { records[$0].change.isRemoval && !history.isIncluded($0, by: knownToKey) }
     }
 
-    /// Returns this list with the changes that its members have made in another copy. Omits changes by non-members,
-    /// and by members that this copy has removed.
+    /// Returns this list, extended by the changes that its members made in another copy. A list without members accepts
+    /// anyone's changes. Omits changes by members whom this copy has removed, and changes based on an omitted change.
     ///
-    /// - Throws: `damaged` if a signature of a change is invalid; `invalid` if there is no room.
+    /// - Throws: `damaged` if the signature of a change is invalid; `invalid` if there would be too many changes.
     package func joined(with others: [MemberRecord]) throws(LogError) -> MemberList {
         var list = self
         for record in others where !list.history.contains(record.id) {
@@ -160,18 +163,18 @@ package struct MemberList: Sendable {
     /// Returns whether a state's author was a member at the log position that the signature states.
     package func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
-        // The author was still a member if the removal states a later log position than the signature does.
+        // The author had not been removed yet if the removal's signature states a later log position than this one.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 
     // MARK: Changes
 
-    /// Adds a device to a member, who may be new.
+    /// Adds a device to a new or existing member.
     ///
     /// - Parameters:
     ///   - recipient: the member's age recipient; empty if the member opens the vault in another way.
-    ///   - key: the device key of a member; if the list is empty, the key of `device` itself.
-    /// - Throws: `invalid`, `notMember`.
+    ///   - key: the key of a member's device; if there are no members yet, the key of `device` itself.
+    /// - Throws: `invalid` or `notMember`.
     package mutating func add(
         _ name: String, _ device: Device, recipient: String = "", signedBy key: DeviceKey
     ) throws(LogError) {
@@ -211,10 +214,10 @@ package struct MemberList: Sendable {
             leavesNobody: others.isEmpty)
     }
 
-    /// Removes a member with all devices, or only one of the devices. Returns the effect.
+    /// Removes all devices of a member, or only one of them. Returns the effect.
     ///
     /// - Parameter allowsNobody: whether the last member may be removed.
-    /// - Throws: the errors of ``removal(of:device:)``; `lastMember`; `notMember`.
+    /// - Throws: the same errors as ``removal(of:device:)``; `lastMember`; `notMember`.
     @discardableResult
     package mutating func remove(
         _ name: String, device: Device? = nil, allowingNobody allowsNobody: Bool = false, signedBy key: DeviceKey
@@ -223,7 +226,7 @@ package struct MemberList: Sendable {
         guard allowsNobody || !removal.leavesNobody else {
             throw LogError(.lastMember)
         }
-        // The signing device is removed last, because it can sign only while it belongs to a member.
+        // The signing device is removed last, because it cannot sign after its own removal.
         for device in removal.devices.filter({ $0 != key.device }) + removal.devices.filter({ $0 == key.device }) {
             try sign(isRemoval: true, name, device, "", by: key)
         }
@@ -242,7 +245,7 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    /// Returns whether `author` may add a device under `name`, which must be unused or the name of the author's member.
+    /// Returns whether `author` may add a device under `name`. The name must be unused or the author's own.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
         standings[author]?.change.change.name == name
             || !standings.values.contains { $0.isMember && $0.change.change.name == name }

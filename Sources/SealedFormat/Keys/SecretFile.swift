@@ -2,11 +2,13 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file with secret contents, such as a key file or age identities. Other users' access is checked, as in ssh.
+/// A file with secret contents, such as a key file or age identities. Like ssh, this type refuses files that other
+/// users can access, with a few exceptions.
 package struct SecretFile: ~Copyable {
     package enum Sharing: Sendable {
-        /// The file is below a secrets folder of systemd or Docker, on a file system in memory (as Kubernetes mounts
-        /// secrets), or on a read-only file system; or the user has accepted that others can read it.
+        /// The reason for accepting a file that others can read. The file is below a secrets folder of systemd or
+        /// Docker, on an in-memory file system (which Kubernetes uses for secrets) or on a read-only one, or the user
+        /// has agreed.
         case secretFolder, inMemory, readOnly, accepted
     }
 
@@ -21,16 +23,16 @@ package struct SecretFile: ~Copyable {
     /// Reads a file that other users must not be able to access, except as the parameters allow.
     /// - Parameters:
     ///   - limit: the maximum size of the file in bytes.
-    ///   - room: the number of zero bytes before the contents, for the caller's use.
+    ///   - room: the number of zero bytes to leave before the contents, for the caller's use.
     ///   - secretFolders: the folders below which any user may read root's files, such as those of systemd and Docker.
-    ///   - acceptsShared: whether other users may read root's files in any folder.
-    /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyShared`, `outOfMemory`.
+    ///   - acceptsShared: whether other users may read root's files in all folders.
+    /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyShared` or `outOfMemory`.
     package static func read(
         _ path: String, upTo limit: UInt64, room: Int = 0, secretFolders: [String], acceptsShared: Bool,
         in fileSystem: any FileSystem
     ) throws(LogError) -> SecretFile {
         let file = try reading(path, fileSystem.open(path, .read))
-        // The status is read from the open file, because the path may have been redirected to another file since.
+        // The status is read from the open file, because the path may now point to a different file.
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: limit))
         var distrust: Distrust?
@@ -39,7 +41,7 @@ package struct SecretFile: ~Copyable {
         // Root may use another user's key file, because root need not trust the file's contents.
         let isReadHere = distrust != .anotherOwner || geteuid() == 0
         if !isReadHere || status.mode & 0o077 != 0 {
-            // In some folders, other users may be able to read root's files, but never to change them.
+            // Other users may be able to read root's files in some folders, but must never be able to change them.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
             sharing = reason ?? (acceptsShared ? .accepted : nil)
@@ -63,15 +65,16 @@ package struct SecretFile: ~Copyable {
         }
     }
 
-    /// Returns the reason for accepting root's file although other users can read it; nil if there is no such reason.
+    /// Returns the reason for accepting a file that root owns and other users can read; nil if there is no reason.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Other users may know a shared file's contents, so they must not be able to make the path lead to such a file.
+        // Other users must not be able to change where the path leads: it could then lead to a file that they can read.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
-        // Without /proc, the path of an open file is unknown. So check that the path still points to the opened file.
+        // Without /proc, the path of an open file cannot be determined. So check that this path still leads to the open
+        // file.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
             return .secretFolder
         }
@@ -94,7 +97,7 @@ package struct SecretFile: ~Copyable {
             var target = stat()
             guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
             let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
-            // In a sticky folder, other users can add files but cannot replace files of root or of this user.
+            // In a sticky folder, other users can add files but cannot replace files that root or this user owns.
             let isOpen = target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
             return isOurs && !(isOpen && target.st_mode & S_IFMT == S_IFDIR)
         }

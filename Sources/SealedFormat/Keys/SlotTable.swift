@@ -9,7 +9,7 @@ package struct SlotTable: Sendable {
     package var isAccessLogged: Bool
     package var members: MemberList
     private let keys: KeyRing
-    /// The subkeys of the new data key after a rotation; nil if the data key has not been rotated.
+    /// The subkeys of the new data key after a rotation; nil if there was no rotation.
     package private(set) var rotated: KeyRing?
     package private(set) var removedKeys: [SlotLabel.ID] = []
     /// The IDs of the keys that were removed earlier, as listed in the manifest.
@@ -30,14 +30,14 @@ package struct SlotTable: Sendable {
         label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
     }
 
-    /// Gives a slot whose secret has been replaced a new label with the same text. The former key counts as removed.
+    /// Creates a new label with the same text for a slot whose secret was replaced. The former key counts as removed.
     private mutating func relabel(_ index: Int, recipient: String = "") throws(LogError) {
         let label = try new(SlotLabel(text: labels[index].text, recipient: recipient))
         removedKeys.append(labels[index].id)
         labels[index] = label
     }
 
-    /// The index of the slot that opened the vault; nil if it has been removed since.
+    /// The index of the slot that opened the vault; nil if it has since been removed.
     package var own: Int? { keys.slot.flatMap { own in slots.firstIndex { $0.salt == own.salt } } }
 
     package var shown: [LogKeySlot] {
@@ -48,9 +48,9 @@ package struct SlotTable: Sendable {
 
     /// Adds a slot that a credential opens.
     /// - Parameters:
-    ///   - limits: the cost parameters of Argon2id, which are ignored if the slot's kind does not use Argon2id.
+    ///   - limits: the cost parameters of Argon2id, ignored if slots of this kind do not use Argon2id.
     ///   - recipient: the public key of a recipient; empty for other kinds of slots.
-    /// - Throws: `invalid` if there is no room, the label looks like another label, or `limits` are out of range;
+    /// - Throws: `invalid` if there is no room, the label could be mistaken for another, or `limits` are out of range;
     ///   `keyWrong` if another process has removed the slot that opened the vault.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
@@ -63,7 +63,7 @@ package struct SlotTable: Sendable {
         labels.append(label)
     }
 
-    /// Removes a slot. Throws `invalid` for the last slot, and `slotGone`.
+    /// Removes a slot. Throws `invalid` for the last slot, and `slotGone` if there is no such slot.
     package mutating func remove(_ salt: [UInt8]) throws(LogError) {
         let index = try index(of: salt)
         var remaining = slots
@@ -82,16 +82,18 @@ package struct SlotTable: Sendable {
     package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // Anyone with the data key may have dated the old label in the future.
+            // The new time must be later than the old one, which may be in the future: anyone with the data key could
+            // set it.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
         }
     }
 
-    /// Replaces the secret that opens a slot. Keeps the label's text, and never makes it cheaper to guess the secret.
+    /// Replaces the secret that opens a slot, and keeps the text of the label. Guessing the new secret costs at least
+    /// as much as guessing the old one.
     ///
-    /// - Throws: the errors of ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
+    /// - Throws: the same errors as ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
         _ salt: [UInt8], by credential: borrowing Credential, limits: KeyDerivation.StretchLimits,
         parameters: [UInt8] = []
@@ -137,8 +139,9 @@ package struct SlotTable: Sendable {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns `limits`, with less memory if they cost more than a third of the maximum total, or more than the slots
-    /// of this kind leave of it. Returns `limits` unchanged if less than a third of the recommended cost is left.
+    /// Returns `limits`, with less memory if necessary: the cost should not exceed a third of the maximum total for
+    /// slots of this kind, nor the part of that total that the existing slots leave. Returns `limits` unchanged if the
+    /// reduction would leave less than a third of the recommended cost.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -163,7 +166,7 @@ package struct SlotTable: Sendable {
 
     // MARK: Rotation
 
-    /// The credential that will open a slot after a rotation. The caller obtains the credential before the rotation.
+    /// The credential that will open a slot after a rotation. The caller must obtain it before the rotation.
     package final class Renewal: Sendable {
         fileprivate let credential: Credential
         /// The parameters of the slot that replaces the current one; nil if the credential opens the current slot.
@@ -192,7 +195,7 @@ package struct SlotTable: Sendable {
             isReplacement = true
         }
 
-        /// Returns the slot with the new data key wrapped in it. Leaves the slot's wrapping key in `wrappingKey`.
+        /// Returns the slot with the new data key wrapped in it. Writes the slot's wrapping key to `wrappingKey`.
         fileprivate func wrapping(
             _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
         ) throws(LogError) -> KeySlot {
@@ -204,10 +207,11 @@ package struct SlotTable: Sendable {
 
     /// Generates a new data key and wraps it in all slots.
     /// - Parameters:
-    ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
+    ///   - ownRenewal: the renewal of the slot ``own``; if nil, the slot keeps its secret.
     ///   - renew: returns the renewal of a slot. It is called for every slot except ``own``.
-    /// - Throws: `slotGone` if the slot that opened the vault has been removed since; `slotExists` if a new secret
-    ///   already opens the vault; `invalid` if one new secret would replace two secrets; any error of `renew`.
+    /// - Throws: `slotGone` if the slot that opened the vault has since been removed; `slotExists` if a new secret
+    ///   already opens the vault; `invalid` if one new secret would replace the secrets of two slots; the errors of
+    ///   `renew`.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
@@ -226,13 +230,13 @@ package struct SlotTable: Sendable {
                 renewed[index] = try renewal.wrapping(newKey, for: slots[index], wrappingKey)
                 if renewal.isReplacement {
                     guard try replacements.index(openedBy: renewal.credential) == nil else {
-                        throw LogError(.invalid, "one key file cannot replace two keys")
+                        throw LogError(.invalid, "the same key file cannot replace two keys")
                     }
                     replacements.append(renewed[index])
                 }
             }
             for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
-            // The slot that opened the vault is wrapped last, because its wrapping key must remain in `wrappingKey`.
+            // The slot that opened the vault comes last, because its wrapping key must remain in `wrappingKey`.
             if let ownRenewal {
                 try wrap(own, with: ownRenewal)
             } else {
@@ -255,7 +259,8 @@ package struct SlotTable: Sendable {
 }
 
 extension KeySlot {
-    /// Returns a slot for another secret. Guessing the new secret costs at least as much as guessing this slot's.
+    /// Returns the slot that replaces this one for a new secret. Guessing the new secret costs at least as much as
+    /// guessing the current one.
     fileprivate func replaced(
         by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
     ) throws(LogError) -> KeySlot {
@@ -280,8 +285,8 @@ extension [KeySlot] {
 }
 
 extension SlotTable {
-    /// The identity of a key in all copies. It omits the salt of a recipient's slot, because a rotation changes that
-    /// salt. The label identifies the recipient.
+    /// The identity of a key, the same in all copies of a vault. It omits the salt of a recipient's slot, because a
+    /// rotation changes that salt; the label alone identifies the recipient.
     package struct Identity: Hashable {
         let label: SlotLabel
         let salt: [UInt8]

@@ -1,12 +1,12 @@
 import Sealing
 
-/// A source of credentials that may open a vault, such as a key file, a typed passphrase or an earlier opening.
+/// A source of credentials that may open a vault, such as a key file, a typed passphrase or the kernel's keyring.
 package protocol Unlocker: ~Copyable {
-    /// Returns the next credential to try; nil if none is left. If it opens no slot, the log calls this method again.
+    /// Returns the next credential to try; nil if none is left. The log calls this method until one opens a slot.
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential?
 
-    /// Starts again with the first credential. The log calls this method before it reads the file again, because the
-    /// first reading may have returned incomplete data.
+    /// Starts over with the first credential. The log calls this method before it reads the file again, because the
+    /// first read may have returned incomplete data.
     mutating func restart()
 
     /// The reason why no credential opened the vault.
@@ -17,7 +17,7 @@ package protocol Unlocker: ~Copyable {
 
     /// Remembers a vault that this machine has accepted. Throws a notice if the vault cannot be remembered.
     ///
-    /// - Parameter flush: makes the vault durable. The method calls it before this machine remembers anything new.
+    /// - Parameter flush: makes the vault durable. It is called before this machine remembers anything new.
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice)
 }
 
@@ -33,11 +33,11 @@ package struct LockedVault: Hashable, Sendable {
     }
 }
 
-/// A vault whose header is authentic under the key that opened it. An attacker may have created both.
+/// A vault whose header is authentic under the key that opened it. An attacker may have created both header and key.
 package struct UnlockedVault: Sendable {
     package let vaultID: [UInt8]
     package let keys: KeyRing
-    /// The slots in the vault's header. If another header's slot opened the vault, that slot may be missing here.
+    /// The key slots in the header. They may lack the slot that opened the vault, if that slot was in another header.
     package let slots: [KeySlot]
 
     package init(vaultID: [UInt8], keys: KeyRing, slots: [KeySlot]) {
@@ -46,8 +46,8 @@ package struct UnlockedVault: Sendable {
         self.slots = slots
     }
 
-    /// Returns the fingerprint: 16 bytes that identify the vault and its data key; Format.md, "Keys". A person who has
-    /// only a recipient's public key cannot create another vault with the same fingerprint.
+    /// Returns the fingerprint: 16 bytes that identify the vault and its data key; see Format.md, "Keys". A person who
+    /// knows only a recipient's public key cannot create another vault with the same fingerprint.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 }
 

@@ -1,13 +1,13 @@
 import LinuxSystem
 import Sealing
 
-/// The keys of the access log, one for the current data key and one for each former data key. The former keys open the
-/// records from before a rotation.
+/// The keys of the access log, one for the current data key and one for each former data key. The former keys open
+/// records that were written before a rotation.
 final class AccessKeys: Sendable {
     private static let context: StaticString = "vltaccs1"
     private static var keySize: Int { SecretBox.keySize }
 
-    /// The current key, followed by the former ones, newest first.
+    /// The access log's current key, followed by its former keys, newest first.
     private let keys: SecretBytes
 
     /// Derives the keys. `formerMemoryKeys` are the memory subkeys of the former data keys, oldest first.

@@ -2,12 +2,12 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// The log of the reads of a vault's values on this machine; Format.md, "The access log".
+/// The access log, which lists reads of a vault's values on this machine. See Format.md, "The access log".
 ///
-/// Each record is appended with a single write to a file in the folder of the rollback memory. A full file is renamed,
-/// and replaces the previously renamed file.
+/// Each record is appended with a single write to a file in the folder of the rollback memory. When the file is full,
+/// it is renamed, replacing the previously renamed file.
 struct AccessLog: Sendable {
-    /// The maximum size in bytes of each of the log's two files. A file is full if the next record would exceed it.
+    /// The maximum size in bytes of each of the log's two files. A file is full if the next record does not fit.
     var fileSize: UInt64 = 8 << 20
 
     let folder: MemoryFolder
@@ -19,14 +19,14 @@ struct AccessLog: Sendable {
     private var location: String { folder.location(of: AccessLog.name(records.vaultID)) }
     private var formerLocation: String { location + "-former" }
 
-    /// Appends a record without a flush, so a power loss may remove the newest records.
+    /// Appends a record without flushing it, so the newest records may be lost in a power loss.
     ///
-    /// - Throws: `accessLogUnusable`, `busy`.
+    /// - Throws: `accessLogUnusable` or `busy`.
     func append(_ access: Access, until deadline: Deadline) throws(LogError) {
         while true {
             let file = try openForWriting()
             try lock(file, .exclusive, until: deadline)
-            // Another process may have filled and renamed the file meanwhile.
+            // Another process may have filled and renamed the file since it was opened. If so, open the new one.
             guard try isCurrent(file) else { continue }
             if try append(access, to: file) { return }
             try used(fileSystem.rename(location, to: formerLocation, replacing: true))
@@ -46,7 +46,7 @@ struct AccessLog: Sendable {
         let record = try records.sealed(access, after: last)
         guard end.offset == 0 || end.offset + UInt64(record.count) <= fileSize else { return false }
         if end.isTorn {
-            // The torn record is cleared first, so that zeros follow the new record if its write is interrupted too.
+            // Clear the torn record first, so that zeros follow the new record even if its write is interrupted too.
             try write([UInt8](repeating: 0, count: Int(size - end.offset)), to: file, at: end.offset)
         }
         try write(record, to: file, at: end.offset)
@@ -66,9 +66,10 @@ struct AccessLog: Sendable {
         let isTorn: Bool
     }
 
-    /// Finds the last authentic record, searching from the file's end. Damage after that record is kept as evidence.
+    /// Finds the last authentic record, searching from the file's end. Damaged bytes after that record are evidence, so
+    /// they are not overwritten.
     private func end(of file: borrowing FileDescriptor, _ size: UInt64) throws(LogError) -> End {
-        // The window is large enough for the last record and a torn record after it.
+        // Read enough bytes from the file's end for the last record and a torn record after it.
         let window = UInt64(2 * AccessFrame.largestSize)
         let start = size > window ? (size - window) / UInt64(AccessFrame.alignment) * UInt64(AccessFrame.alignment) : 0
         var bytes = try bytes(of: file, from: start, to: size)
@@ -94,7 +95,7 @@ struct AccessLog: Sendable {
 
     /// Reads all records under a shared lock, so that no process writes during the call.
     ///
-    /// - Throws: `accessLogUnusable`, `busy`.
+    /// - Throws: `accessLogUnusable` or `busy`.
     func read(until deadline: Deadline) throws(LogError) -> AccessReport {
         var report = AccessReport()
         while let file = try openForReading(location) {
@@ -122,8 +123,8 @@ struct AccessLog: Sendable {
         return try used(fileSystem.read(file, upTo: Int(end - start), at: start))
     }
 
-    /// Opens the file. First checks the folder and the file in the same way as for the rollback memory. Root may append
-    /// its reads to a user's file, because the file's contents are not trusted.
+    /// Opens the file. The folder and the file must pass the same checks as those of the rollback memory. However, root
+    /// may append its reads to a user's file, because the file's contents are not trusted.
     private func openForWriting() throws(LogError) -> FileDescriptor {
         var former = try checked(folder.status(isForRecords: true))
         if former == nil {

@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// The methods that seal and find access log records; Format.md, "The access log".
+/// Methods that seal and find access log records. See Format.md, "The access log".
 struct AccessRecords: Sendable {
     let vaultID: [UInt8]
     let keys: AccessKeys
 
-    /// A record, and the record's range in the bytes that were searched.
+    /// A record of the access log, and its range in the bytes that were searched.
     struct Found {
         let record: AccessRecord
         let authenticator: Authenticator
@@ -28,7 +28,7 @@ struct AccessRecords: Sendable {
             writer.append(frame.encoded(vaultID: vaultID))
             writer.nonce(nonce)
             writer.append(try keys.seal(plaintext, nonce: nonce))
-            // If a record's last byte were zero, the record would look torn, so it is sealed with another nonce.
+            // A record ending in a zero byte would look torn, so such a record is sealed again under another nonce.
             if writer.bytes.last != 0 { return writer.bytes }
         }
     }

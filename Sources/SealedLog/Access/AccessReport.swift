@@ -1,7 +1,7 @@
 package struct AccessReport: Sendable {
     /// All authentic records, oldest first.
     package private(set) var records: [AccessRecord] = []
-    /// The offsets at which bytes are not authentic, or a record does not continue the preceding record.
+    /// The positions of bytes that are not authentic, and of records that do not continue the record before them.
     package private(set) var damage: [Damage] = []
     private var last: AccessRecords.Found?
 
@@ -11,7 +11,7 @@ package struct AccessReport: Sendable {
         package let offset: Int
     }
 
-    /// The number of older records that are missing because their files were replaced.
+    /// The number of older records that are lost because newer files of the access log have replaced theirs.
     package var dropped: UInt64 { (records.first?.number ?? 1) &- 1 }
 
     mutating func add(_ bytes: [UInt8], of path: String, _ finder: AccessRecords) {
@@ -24,7 +24,7 @@ package struct AccessReport: Sendable {
                 offset = found.range.upperBound
             } else if let next = finder.first(in: bytes, from: offset + 1) {
                 damage.append(Damage(path: path, offset: offset))
-                // The record that `next` continues is lost, so `next` cannot be compared with it.
+                // The record before `next` is lost, so `next` cannot be checked against it.
                 last = nil
                 offset = next.range.lowerBound
             } else {

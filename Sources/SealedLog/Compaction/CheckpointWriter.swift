@@ -1,8 +1,8 @@
 import LinuxSystem
 import Sealing
 
-/// A writer that fills an empty store with a checkpoint and the header that refers to the checkpoint. The values come
-/// first, then the entries, sorted by name; Format.md, "Checkpoint".
+/// A writer that fills an empty store with a checkpoint and the header that refers to it. The values come first, then
+/// the entries, sorted by name. See Format.md, "Checkpoint".
 struct CheckpointWriter: ~Copyable {
     let store: any NewStore
     private let keys: KeyRing
@@ -32,7 +32,7 @@ struct CheckpointWriter: ~Copyable {
         return offset
     }
 
-    /// - Precondition: the entry's name is after the names of all entries that have been added.
+    /// - Precondition: the entry's name sorts after the names of all entries added so far.
     mutating func add(_ entry: Entry) throws(LogError) {
         totals.replace(nil, with: entry)
         try tree.add(entry, to: &sink)
@@ -80,7 +80,7 @@ struct CheckpointWriter: ~Copyable {
         return Reserved(root: root, manifest: extent, end: extent.box.upperBound)
     }
 
-    /// Writes a manifest, padded with zeros, into the reserved space.
+    /// Seals a manifest, padded with zeros, and writes it into the space that was reserved for it.
     func write(_ manifest: Manifest, _ reserved: Reserved) throws(LogError) {
         let size = reserved.manifest.length - SecretBox.tagSize
         let plaintext = manifest.encoded

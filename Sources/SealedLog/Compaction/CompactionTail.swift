@@ -8,7 +8,7 @@ struct CompactionTail {
 
     private let old: LogView
     private let newKeys: KeyRing?
-    /// The new limits on each name's history; nil if the limits stay unchanged.
+    /// The new limits on each name's history; nil if the limits do not change.
     private let history: KeptHistory?
     private let now: UInt64
     private(set) var position: LogPosition
@@ -16,7 +16,7 @@ struct CompactionTail {
     private(set) var chain: [Authenticator] = []
     /// The names of values that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []
-    /// The newest entry of each name in the records read so far. The entries' offsets refer to the old file.
+    /// The newest entry for each name in the records read so far. The entries' offsets refer to the old file.
     private var entries = RecentEntries()
 
     /// - Parameter keys: the keys with which values are resealed; nil if the values are copied unchanged.
@@ -38,7 +38,7 @@ struct CompactionTail {
     ///
     /// - Parameter isHurried: whether to leave a minor checkpoint and the records after it for the next call.
     mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
-        // Each call needs a new reader, since an earlier reader's window lacks records that were appended later.
+        // Each call needs a new reader, since an earlier reader's buffer lacks the records that were appended later.
         var reader = old.reader
         var count = 0
         while case .record(let record) = try reader.record(at: offset, after: position),
@@ -53,12 +53,13 @@ struct CompactionTail {
         return count
     }
 
-    /// Reads the appended records in rounds until few records are left. Each round is shorter than the one before.
+    /// Reads the appended records in at most eleven rounds, until a round finds few new entries. Each round is usually
+    /// shorter than the previous one.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
 
-    /// Loads the new file's pages that contain the entries to be replaced into the cache of the view `new`.
+    /// Loads the pages of the entries that will be replaced into the page cache of `new`, the view of the new file.
     func findReplaced(on new: inout LogView?) throws(LogError) {
         for number in entries.newest { _ = try new?.find(entries.inserted(Int(number)).name) }
     }
@@ -74,8 +75,9 @@ struct CompactionTail {
         var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // A record's tree repeats entries of earlier records. An entry without a new box may still be new, for
-            // example a tombstone or a restored value.
+            // The tree in a record repeats entries of earlier records, which are skipped. An entry without a box in
+            // this record may still be new, such as a tombstone or a restored value, so it is compared with the known
+            // entry.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
@@ -84,14 +86,15 @@ struct CompactionTail {
         return count
     }
 
-    /// The indices of the newest entries, sorted by their values' offsets. If sorted by name, the values would reveal
-    /// the names' order to a person with both files. There may be millions of entries, so each entry is read on demand.
+    /// The indices of the newest entries, sorted by the offsets of their values. Sorting by name would reveal the order
+    /// of the names to anyone who has the old and the new file. There may be millions of entries, so each entry is read
+    /// on demand.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
-    /// Returns all entries read so far, as one batch for the new file.
+    /// Returns all entries read so far from the old file's new records, as one batch for the new file.
     mutating func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batch = TransactionBatch(totals: try new.currentTotals())
@@ -127,12 +130,14 @@ struct CompactionTail {
         let known = try new.find(name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {
-                // A version in the new file with the same nonce is the same version, since no two boxes share a nonce.
+                // If the new file has a version with the same nonce, it is the same version, since no two boxes share a
+                // nonce.
                 if let moved = known?.versions.first(where: { $0.nonce == version.nonce }) {
                     version = moved
                     return boxes.append(nil)
                 }
-                // A version of the old checkpoint is missing in the new file if it was dropped as too old.
+                // The new file lacks this version's box: the version is newer than the new file's checkpoint, or was
+                // dropped as too old.
                 var box = try old.store.bytes(at: version.offset, count: version.boxLength)
                 try repair?.repair(version, in: &box, from: version.offset)
                 return boxes.append(box)
@@ -145,7 +150,7 @@ struct CompactionTail {
         }
         batch.move(entry, boxes, replacing: known)
         guard batch.payloadSize <= Limits.transactionSize else {
-            throw LogError(.conflict, "too much was written meanwhile")
+            throw LogError(.conflict, "other processes wrote too much during the compaction")
         }
     }
 }

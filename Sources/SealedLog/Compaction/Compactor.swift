@@ -1,9 +1,10 @@
 import LinuxSystem
 import Sealing
 
-/// A writer for a vault's compacted file, which has each name's newest entry with all kept values, still sealed.
+/// A writer of a vault's compacted file, which contains each name's newest entry and its kept values. The values are
+/// copied without being opened, except in a rotation or a repair (``BoxRepair``).
 ///
-/// The file consists of a checkpoint with the state at the start of the compaction, and all later records.
+/// The file consists of a checkpoint with the state at the start of the compaction, and records with all later changes.
 struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
@@ -18,9 +19,9 @@ struct Compactor: ~Copyable {
 
     // MARK: State after the checkpoint is copied
     private var reserved: CheckpointWriter.Reserved?
-    /// The number of authenticators for which the manifest has space.
+    /// The number of record authenticators for which space is reserved in the manifest.
     private var chainLength = 0
-    /// The number of log positions for which the manifest has space, if a merge is to be recorded.
+    /// The number of merged log positions for which space is reserved in the manifest; 0 if this is not a merge.
     private var mergedLength = 0
     /// A view of the part of the new file that is already written. The header's authenticator is not known yet.
     private var new: LogView?
@@ -29,8 +30,8 @@ struct Compactor: ~Copyable {
     init(
         _ old: LogView, into store: any NewStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
     ) throws(LogError) {
-        // Steps that can fail or branch come before all assignments. Otherwise, the optimizer of Swift 6.3.1 would
-        // destroy the noncopyable checkpoint before it exists.
+        // Steps that can fail or branch come before all assignments. Otherwise, the Swift 6.3.1 optimizer would destroy
+        // the noncopyable checkpoint before it is initialized.
         var manifest = try old.manifest()
         if let change {
             manifest.labels = change.labels
@@ -63,10 +64,11 @@ struct Compactor: ~Copyable {
         try copyEntries()
     }
 
-    /// Authenticates the header's copy and all records of the old file with their payloads, since traces of tampering
-    /// disappear when the new file replaces that file.
+    /// Authenticates the copy of the header and all records of the old file, including their payloads, because traces
+    /// of tampering are lost once the new file replaces the old one.
     private mutating func readRecords() throws(LogError) {
-        // Each byte counts twice, since the compaction first reads all records and then the values to be kept.
+        // The progress counts each byte twice, since the compaction first reads all records and then the values to be
+        // kept.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)
@@ -84,7 +86,7 @@ struct Compactor: ~Copyable {
         }
     }
 
-    /// Returns the next entry to copy, without any versions that are too old.
+    /// Returns the next entry to copy, without versions that are too old.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
             // After a merge, an entry may have more versions than the limit. The entry's next change drops the surplus.
@@ -98,7 +100,7 @@ struct Compactor: ~Copyable {
         return nil
     }
 
-    /// Returns whether to drop an entry, because it has no history and was removed or expired long ago. A time in the
+    /// Returns whether to drop an entry because it has no history, and was removed or expired long ago. A time in the
     /// future, which a wrong clock may have set, counts as recent.
     private func isOutdated(_ entry: Entry) -> Bool {
         guard entry.earlier.isEmpty else { return false }
@@ -111,7 +113,8 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values in the order of their old offsets. Otherwise, both files would reveal the names' order.
+    /// Copies the values in the order of their old offsets. Copying them by name would reveal the order of the names to
+    /// anyone who has both files.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -135,7 +138,7 @@ struct Compactor: ~Copyable {
 
     /// Copies the records that other writers have appended so far.
     mutating func copyTail() throws(LogError) {
-        // Space is reserved for the authenticators of the newest records, including those not yet copied.
+        // Reserve space in the manifest for the authenticators of the newest records, including those not yet copied.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
@@ -180,8 +183,8 @@ struct Compactor: ~Copyable {
 
     /// Reads the remaining records under the lock. Returns false if a minor checkpoint remains to be read.
     ///
-    /// - Parameter isHurried: whether to stop at a minor checkpoint, because reading a minor checkpoint takes long.
-    /// - Throws: `conflict` if a writer has taken back a record that has been copied.
+    /// - Parameter isHurried: whether to stop at a minor checkpoint, which takes a long time to read.
+    /// - Throws: `conflict` if a record that was already copied is no longer in the log.
     mutating func readLastRecords(upTo current: LogView, isHurried: Bool) throws(LogError) -> Bool {
         _ = try tail.read(isHurried: isHurried)
         guard tail.position != current.head else { return true }
@@ -196,7 +199,7 @@ struct Compactor: ~Copyable {
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         var sequence = notice.index.sequence + 1
         if let merged = change?.merged, let last = merged.positions.last {
-            // The header's sequence number must be greater than all sequence numbers in either copy's history.
+            // The header's sequence number must exceed every sequence number in the history of either copy.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
             manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)

@@ -9,21 +9,22 @@ struct HeaderChange: Sendable {
     let isAccessLogged: Bool
     /// All member changes, old and new; nil if there are no new member changes.
     let members: [MemberRecord]?
-    /// The key ring of a new data key, under which everything is resealed; nil if the data key stays.
+    /// The key ring of a new data key, under which everything is resealed; nil if the data key does not change.
     let keys: KeyRing?
-    /// The newest member changes that the creator of the new data key knew; nil if the data key stays. A change that
-    /// another of these changes follows is left out.
+    /// The heads of the member changes that the creator of the new data key knew; nil if the data key does not change.
+    /// A head is a change that no other change follows.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
-    /// Whether the merged history includes the positions of this vault's history in addition to the copy's positions.
+    /// Whether the merged history includes all log positions of this vault's history, not only the newest one.
     let isOwnHistoryBelieved: Bool
-    /// Memory subkeys under which machines may remember this vault, other than those of its own data keys, old and new.
+    /// The subkeys, derived from a merged copy's data keys, that may authenticate the rollback memories of other
+    /// machines.
     let formerMemoryKeys: [[UInt8]]
-    /// The keys that this change removes. If it takes over a copy's slots, these are the keys removed in the copy.
+    /// The keys that this change removes; if the vault takes over a merged copy's slots, the keys removed in that copy.
     let removedKeys: [SlotLabel.ID]
     /// The keys that were removed in the merged copy, if this vault does not take over that copy's slots.
     let removedKeysOfCopy: [SlotLabel.ID]
-    /// Whether to discard this vault's previous list of removed keys.
+    /// Whether to discard this vault's previous list of removed keys, so that only the merged copy's list remains.
     let forgetsRemovedKeys: Bool
     var isNewHistory: Bool { history != old.history }
 }
@@ -39,7 +40,7 @@ extension HeaderChange {
 
     /// - Parameters:
     ///   - table: the slots of the merged vault.
-    ///   - keys: the key ring of the table's slots; nil if its data key is already this vault's.
+    ///   - keys: the key ring of the table's slots; nil if this vault already has their data key.
     ///   - membersKnownToKey: the member changes that the creator of that data key knew.
     init(
         old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, membersKnownToKey: [Authenticator]?,

@@ -17,16 +17,17 @@ struct MovedBoxes {
         static func < (one: Box, other: Box) -> Bool { (one.offset, one.length) < (other.offset, other.length) }
     }
 
-    /// The boxes, sorted by their old offsets once they have been copied.
+    /// The boxes. Once they have been copied, they are sorted by their old offsets.
     private var boxes: [Box] = []
-    /// The versions of the boxes, in the order of `boxes`, with new nonces after resealing; nil if not resealed.
+    /// The versions whose values are in the boxes, with new nonces after resealing. Once the boxes have been copied,
+    /// both lists have the same order. This is nil if boxes are copied unopened.
     private var opened: [StoredVersion]?
-    /// The old offsets of the boxes that could not be opened.
+    /// The old offsets of the boxes that a rotation could not open.
     private var unopened: Set<UInt64> = []
 
     init(opened: [StoredVersion]? = nil) { self.opened = opened }
 
-    /// The approximate size of a read or write in bytes.
+    /// The approximate number of bytes that are copied in one step.
     private static let runSize: UInt64 = 1 << 20
 
     mutating func add(_ version: StoredVersion) {

@@ -1,12 +1,14 @@
 import LinuxSystem
 import Sealing
 
-/// A cache of opened pages, up to a limit, and of 2 MiB of sealed blocks. A file's pages and blocks never change.
+/// A cache of up to `limit` opened pages, and of up to 2 MiB of sealed blocks. The pages and blocks of a file never
+/// change.
 struct PageCache: Sendable {
-    /// The maximum number of pages; each takes up to 16 KiB.
+    /// The maximum number of pages in the cache. Each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
 
-    /// The number of adjacent slots in which a page may be stored.
+    /// The number of adjacent slots in a group. A page's offset selects the group, and the page may be in any of its
+    /// slots.
     private static let ways = 4
     private static let blockSlots = 128
     private static let blockSize: UInt64 = 16 << 10
@@ -15,7 +17,7 @@ struct PageCache: Sendable {
     /// The offsets of the pages; 0 marks a free slot, because no page has that offset. The offsets are in a separate
     /// array, because comparing an offset would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
-    /// The cached blocks. A block without bytes has been read only once, since only the second read caches the bytes.
+    /// The cached blocks. A block has no bytes if it has been read only once: the second read adds them to the cache.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {
@@ -53,15 +55,15 @@ struct PageCache: Sendable {
         pageOffsets = Array(repeating: 0, count: count)
         for (page, offset) in zip(oldPages, oldOffsets) where offset != 0 {
             let first = firstSlot(ofPageAt: offset)
-            // Each old group of slots is split in two, so there is always a free slot.
+            // Doubling the cache splits each group of slots in two, so each page's new group has a free slot.
             guard let slot = (first..<first + PageCache.ways).first(where: { pageOffsets[$0] == 0 }) else { continue }
             pages[slot] = page
             pageOffsets[slot] = offset
         }
     }
 
-    /// Returns the first slot of a page's group. The number of groups is a power of two, and the highest bits of a
-    /// product select the group (Knuth's multiplicative hashing).
+    /// Returns the first slot of the group in which a page may be stored. The number of groups is a power of two, so
+    /// the highest bits of a product are the group's number (Knuth's multiplicative hashing).
     private func firstSlot(ofPageAt offset: UInt64) -> Int {
         let bits = (pages.count / PageCache.ways).trailingZeroBitCount
         let product = (offset / Limits.alignment) &* 0x9E37_79B9_7F4A_7C15
@@ -87,7 +89,7 @@ struct PageCache: Sendable {
                 }
                 return
             }
-            // The first read only marks the block, since a process such as the command may read only one value.
+            // The first read of a block does not cache its bytes: a short-lived process may never read them again.
             blocks[slot] = (start, [])
         }
         guard try store.read(into: buffer, at: offset) == buffer.count else { throw .cut(at: offset) }

@@ -8,7 +8,7 @@ protocol MergedItem: Sendable {
     init(in page: Page, at index: Int) throws(LogError)
     /// Reads an item that this process has encoded.
     init(ownFrom reader: inout ByteReader) throws(Malformed)
-    /// Returns the item with `distance` added to its offsets.
+    /// Returns the item with `distance` added to the file offsets in it.
     consuming func moved(by distance: UInt64) -> Self
 }
 
@@ -23,16 +23,16 @@ extension Entry: MergedItem {
 
 typealias EntryMerge = Merge<Entry>
 
-/// An iterator over the newest entry of each name, in the order of names.
+/// An iterator over the newest entry for each name, sorted by name.
 struct Merge<Item: MergedItem>: Sendable {
-    // The sources are sorted, newest first. If several sources have an entry for a name, the newest source's counts.
+    // The sources are sorted, newest first. If several sources have an entry for a name, the newest source's is used.
     private var recent: [RecentCursor]
     private var trees: [TreeCursor]
     /// The next item of each source that is not exhausted, in the order of the sources.
     private var heads: [(source: Int, item: Item)] = []
     private var isBegun = false
 
-    /// Merges recent entries with the older trees. Each list has the newest source first.
+    /// Creates an iterator that merges lists of recent entries with older trees. Both begin with the newest source.
     init(recent: [RecentCursor], trees: [TreeCursor]) {
         self.recent = recent
         self.trees = trees
@@ -57,7 +57,8 @@ struct Merge<Item: MergedItem>: Sendable {
         return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    /// Returns a source's item, and whether another item follows. Advances the source, or removes it when exhausted.
+    /// Returns the item at `position` in ``heads``, and whether its source has another one. Replaces the item with the
+    /// next one, or removes the source if it is exhausted.
     private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
         guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
         return (exchange(&heads[position].item, with: next), true)
@@ -68,14 +69,14 @@ struct Merge<Item: MergedItem>: Sendable {
     }
 }
 
-/// An iterator over the present entries whose names have a prefix, as of its creation. It reads each entry on request
-/// and without a lock, so a listing of any length needs memory for only a few pages. A copy continues independently.
+/// An iterator over the entries that were present at its creation and whose names have a prefix. It reads each entry on
+/// demand, without a lock, so a listing of any length needs memory for only a few pages. A copy advances independently.
 package struct EntryListing: Sendable {
     var merge: EntryMerge
     let prefix: [UInt8]
     private let now = Clock.milliseconds
 
-    /// Returns the next entry; nil at the end. Throws `damaged`, `unavailable`.
+    /// Returns the next entry; nil at the end. Throws `damaged` or `unavailable`.
     package mutating func next() throws(LogError) -> Entry? {
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
             if entry.isPresent(at: now) { return entry }
@@ -84,13 +85,13 @@ package struct EntryListing: Sendable {
     }
 }
 
-/// An iterator over names only. It takes a fraction of the time that ``EntryListing`` takes.
+/// An iterator over names only. It is much faster than an ``EntryListing``.
 package struct NameListing: Sendable {
     var merge: Merge<ListedName>
     let prefix: [UInt8]
     private let now = Clock.milliseconds
 
-    /// Returns the next name; nil at the end. Throws `damaged`, `unavailable`.
+    /// Returns the next name; nil at the end. Throws `damaged` or `unavailable`.
     package mutating func next() throws(LogError) -> String? {
         while let listed = try merge.next(), listed.name.utf8.starts(with: prefix) {
             if listed.end.map({ now < $0 }) ?? true { return listed.name }

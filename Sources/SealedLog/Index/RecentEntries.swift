@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// The entries that are not in a tree yet, searchable by name. They come from the records since the newest checkpoint,
-/// or from a record that is being planned.
+/// The entries that are not in a tree yet, searchable by name. They come from the records after the newest tree, or
+/// from a record that is being planned.
 struct RecentEntries: Sendable {
     private var cells = NamedCells()
 
@@ -22,7 +22,7 @@ struct RecentEntries: Sendable {
         return reader.own { (reader) throws(Malformed) in try reader.entry(isOwn: true) }
     }
 
-    /// The index of each name's newest entry, in the order of names.
+    /// For each name, the index of its newest entry. The list is sorted by name.
     var newest: [Int32] { cells.ordered() }
 
     /// Returns the index of a name's newest entry; nil if the name has no entry here.
@@ -30,7 +30,8 @@ struct RecentEntries: Sendable {
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
-    /// Returns whether these entries include the name, and its current version if the name is present at time `now`.
+    /// Returns whether these entries include the name, and its current version; nil if it is removed or expired at time
+    /// `now`.
     func findVersion(
         _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
     ) -> (isFound: Bool, version: StoredVersion?) {
@@ -43,7 +44,7 @@ struct RecentEntries: Sendable {
     ///
     /// - Parameters:
     ///   - start: the name at or after which the iteration begins.
-    ///   - distance: the number of bytes that is added to the entries' offsets.
+    ///   - distance: the number of bytes to add to offsets that are relative to the start of a new record's payload.
     func cursor(from start: [UInt8] = [], movedBy distance: UInt64 = 0) -> RecentCursor {
         RecentCursor(cells: cells, order: cells.ordered(from: start), distance: distance)
     }

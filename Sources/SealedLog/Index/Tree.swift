@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A reader that opens pages. Its methods throw `damaged`, `unavailable`.
+/// A reader that opens pages. Its methods throw `damaged` or `unavailable`.
 struct PageLoader: Sendable {
     let store: any RecordStore
     let keys: KeyRing
@@ -17,7 +17,8 @@ struct PageLoader: Sendable {
         }
     }
 
-    /// Reads a page of a tree. Throws `damaged` if the page's level differs from `level`, which is nil for a root.
+    /// Reads a page of a tree. Throws `damaged` if the page's level is not `level`. For a root, `level` is nil, and any
+    /// level is accepted.
     func load(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
         let page = try Page(parsing: try open(reference, "a page of the index"), at: reference.offset)
         guard level == nil || page.level == level else { throw page.damaged("a page's level") }
@@ -25,7 +26,7 @@ struct PageLoader: Sendable {
     }
 }
 
-/// An iterator over the entries of a tree in the order of their names. It keeps one page per level in memory.
+/// An iterator over the entries of a tree, sorted by name. It keeps one page per level in memory.
 struct TreeCursor: Sendable {
     private struct Position: Sendable {
         let page: Page
@@ -90,7 +91,7 @@ struct TreeCursor: Sendable {
     }
 }
 
-/// A buffer for consecutive sealed bytes. It keeps them in memory, or writes them to a store in steps of one mebibyte.
+/// A buffer for consecutive sealed bytes. It keeps them in memory, or writes them to a store in chunks of 1 MiB.
 struct ByteSink: ~Copyable {
     private static let size = 1 << 20
 
@@ -146,7 +147,7 @@ struct ByteSink: ~Copyable {
 
     /// Returns the part of the payload that is not in the store yet, and the hash of the whole payload.
     consuming func finishPayload() throws(LogError) -> (bytes: [UInt8], hash: [UInt8]) {
-        // If no part of the payload is in the store yet, the whole payload is written together with the record's head.
+        // If none of the payload has been written yet, the caller writes all of it together with the record's head.
         if !first.isEmpty { try flush() } else { bytes.withUnsafeBytes { payloadHash?.update($0) } }
         return (first.isEmpty ? bytes : first, payloadHash.take()?.finish() ?? [])
     }
@@ -159,7 +160,7 @@ struct ByteSink: ~Copyable {
     }
 }
 
-/// A builder of a tree of sealed pages from entries in the order of their names. It keeps one page per level in memory.
+/// A builder that turns entries, sorted by name, into a tree of sealed pages. It keeps one page per level in memory.
 struct TreeBuilder {
     private let keys: KeyRing
     private var nonces = NonceSource()
@@ -168,7 +169,7 @@ struct TreeBuilder {
 
     init(keys: KeyRing) { self.keys = keys }
 
-    /// Adds an entry, whose name must be after the names of all earlier entries.
+    /// Adds an entry, whose name must sort after the names of all earlier entries.
     mutating func add(_ entry: Entry, to sink: inout ByteSink) throws(LogError) {
         try add(entry.name, level: 0, to: &sink) { $0.entry(entry) }
         count += 1

@@ -2,7 +2,7 @@ import LinuxSystem
 import Sealing
 
 extension SealedLog {
-    // These methods throw `accessLogUnusable` and `busy`, and all errors of reading the vault.
+    // These methods throw `accessLogUnusable`, `busy`, and any error that a read of the vault throws.
 
     package func isAccessLogged() throws(LogError) -> Bool {
         try read { (view) throws(LogError) in view.header.isAccessLogged }
@@ -10,7 +10,7 @@ extension SealedLog {
 
     /// Switches the access log on or off for all users of the vault.
     ///
-    /// - Throws: the errors of ``changeKeys(timeout:_:_:)``.
+    /// - Throws: any error from ``changeKeys(timeout:_:_:)``.
     package func setAccessLogged(_ isLogged: Bool, timeout: Duration) throws(LogError) {
         guard try isAccessLogged() != isLogged else { return }
         _ = try changeKeys(timeout: timeout) { (table) throws(LogError) in table.isAccessLogged = isLogged }
@@ -19,7 +19,7 @@ extension SealedLog {
     /// Records an access if the access log is on or `isForced` is true.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the rollback memory; nil if there is no such folder. Recording then fails.
+    ///   - folder: the folder of the rollback memory; nil if there is no such folder, in which case recording fails.
     ///   - access: returns the access. It is called only if the access is recorded.
     package func recordAccess(
         in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access

@@ -1,29 +1,29 @@
 import LinuxSystem
 
 extension SealedLog {
-    /// Copies a snapshot of the vault to the target, while other processes may write to the vault. Verifies the copy
-    /// before publishing it at the target.
+    /// Copies a snapshot of the vault to the target, and verifies the copy before publishing it there. Other processes
+    /// can write to the vault in the meantime.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether to replace an existing store that the copy includes. If false, an existing store is an
-    ///     error.
+    ///   - isReplacing: whether to replace an existing store if the copy includes all of its changes. If false, an
+    ///     existing store is an error.
     ///   - isOlderAccepted: whether the caller accepts that later changes in the replaced store may be lost.
     ///   - unlocker: finds the key if this vault's keys do not open the store at the target.
-    /// - Throws: `exists`; the errors of ``Replaceable``; `damaged` if the vault is damaged, or if the copy differs
+    /// - Throws: `exists`; any error from ``Replaceable``; `damaged` if the vault is damaged, or if the copy differs
     ///   from the written bytes; `busy` if another process is writing a file for the target; `unavailable`. In these
-    ///   cases, no copy was created, and the file at the target is unchanged. `outcomeUnknown` if the copy was created
-    ///   but may not survive a power loss.
+    ///   cases, no copy was created, and the file at the target is unchanged. The error is `outcomeUnknown` if the copy
+    ///   was created but might not survive a power loss.
     package func backUp(
         to target: any StoreLocation, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
         with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
-        // A log's file only grows until a rename replaces it. Therefore, bytes before the snapshot's head never change.
+        // A log's file only grows until a rename replaces it, so the bytes before the snapshot's end never change.
         try withSnapshot(isSure: true) { (view) throws(LogError) in
             let history = isReplacing ? try CopiedHistory(of: view, isOlderAccepted: isOlderAccepted) : nil
-            // This first check makes the call fail early, before anything is copied.
+            // Checks the target first, so that the call can fail before anything is copied.
             try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
             return try copy(view, to: target, counter) { (copy, head) throws(LogError) in
-                // Other processes may have written to the target since the first check. Now the lock stops them.
+                // Checks the target again, under an exclusive lock: another process may have written to it meanwhile.
                 try withReplaceable(at: target, .exclusive, history, &unlocker) { (old) throws(LogError) in
                     try copy.publish(over: old, head)
                 }
@@ -52,8 +52,8 @@ extension SealedLog {
         let lock = StoreLock(store: copy)
         do throws(LogError) {
             counter?.begin(2 * view.end)
-            // A copy in a database is bound to the name of its location. A copy in a file keeps the vault's name, since
-            // files may have any name.
+            // A copy in a database is bound to the name of its location. A copy in a file stays bound to the vault's
+            // name, since a file may have any name.
             var name: BoundName?
             if let hash = copy.vaultName, hash != view.header.name?.hash {
                 name = try view.header.name(hash, behind: view.head.sequence, with: view.keys)
@@ -67,7 +67,7 @@ extension SealedLog {
             try copy.finish(at: view.end, HeaderImage(of: view.store).hint)
             try copy.synchronize()
             let copied = try LogView.whole(copy, view.keys)
-            // The hint may refer to a record after the head. That is harmless, because the hint is not trusted.
+            // The copied hint may refer to a record after the copy's end. That is harmless: hints are not trusted.
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
             let report = try Verifier(of: copied, counter, startsCounter: false).run()
             try publish(copy, copied.head)

@@ -1,7 +1,7 @@
 package import Sealing
 
 extension SealedLog {
-    // These methods throw all errors of reading.
+    // If reading the vault fails, these methods throw the error of that read.
 
     /// Returns a name's entry with its history, even if the value was removed or has expired; nil if there is no entry.
     package func history(_ name: EntryName) throws(LogError) -> Entry? {
@@ -16,7 +16,7 @@ extension SealedLog {
         }
     }
 
-    /// Opens a version that will be restored. Returns nil if the version is no longer kept.
+    /// Opens a version in order to restore it. Returns nil if the version is no longer kept.
     package func openedVersion(of name: EntryName, _ nonce: Nonce) throws(LogError) -> OpenedVersion? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }
@@ -31,10 +31,11 @@ extension SealedLog {
         }
     }
 
-    /// Returns the entries that were set by the newest change of any name with a prefix, sorted bytewise by name. If
-    /// one record contains several transactions, they count as one change.
+    /// Returns the entries set by the newest change to any name with a prefix, sorted bytewise by name. Transactions in
+    /// the same record count as one change.
     ///
-    /// - Throws: `invalid` if the newest change was a merge; the errors of reading.
+    /// - Throws: `invalid` if the newest change may be part of the last merge, because it is not newer than that merge;
+    ///   any read error.
     package func newestChange(prefix: [UInt8]) throws(LogError) -> [Entry] {
         try withSnapshot(isSure: true) { (view) throws(LogError) in try SealedLog.newestChange(of: view, prefix) }
     }
@@ -58,7 +59,7 @@ extension SealedLog {
     private static func newest(in merge: consuming EntryMerge, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         var newest: [Entry] = []
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
-            // No change has set an entry that a salvage has copied.
+            // A salvaged entry has sequence number 0, since no change has set it.
             if entry.sequence == 0 { continue }
             let latest = newest.first?.sequence ?? 0
             if entry.sequence > latest { newest = [] }

@@ -21,7 +21,7 @@ package struct LogInformation: Sendable {
     package let history: KeptHistory
     /// Whether this machine remembers the vault, so that it would detect an older copy.
     package let memoryIsKept: Bool
-    /// Problems that make no call fail but that the user should know about, for example a failed compaction.
+    /// Problems that do not make calls fail, but that the user should know about, such as a failed compaction.
     package let problems: [Notice]
     /// Whether the keys are locked in memory, so that they cannot be swapped to disk.
     package let keysAreLockedInMemory: Bool
@@ -32,7 +32,7 @@ extension SealedLog {
     package enum MemoryState: Sendable {
         case off
         case none
-        /// The rollback memory is incomplete, or the vault's key does not authenticate the memory.
+        /// The rollback memory is incomplete, or none of the vault's keys authenticates it.
         case torn
         case kept
     }
@@ -68,15 +68,15 @@ extension SealedLog {
     /// Returns the vault's fingerprint, as ``UnlockedVault/fingerprint()`` does.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 
-    /// Returns a keyed 32-byte hash of a value. Equal values in this vault and its copies have equal hashes. A person
-    /// who lacks the data key learns nothing from the hash.
+    /// Returns a keyed 32-byte hash of a value. Equal values in this vault and its copies have equal hashes. Without
+    /// the data key, the hash reveals nothing about the value.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
         try value.withUnsafeBytes { (value) throws(LogError) in
             try keys.withKey(.fingerprint) { (key) throws(LogError) in try translated(KeyedHash.hash(value, key: key)) }
         }
     }
 
-    /// Returns the 32-byte secret key of the vault's drop box; Format.md, "Keys".
+    /// Returns the 32-byte secret key of the vault's drop box. See Format.md, "Keys".
     package func dropBoxKey() throws(LogError) -> SecretBytes {
         try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true)) }
     }
@@ -94,7 +94,7 @@ extension SealedLog {
         return "\(Hexadecimal.string(of: vaultID)):\(head.sequence):\(authenticator)"
     }
 
-    /// Returns whether this history includes another machine's newest position; nil if this log ends before the
+    /// Returns whether this history includes another machine's newest position; nil if this log ends before that
     /// position.
     ///
     /// - Throws: `invalid` for text that is not a position in this vault.
@@ -102,7 +102,7 @@ extension SealedLog {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual(Hexadecimal.string(of: vaultID)),
             let sequence = UInt64(parts[1]), let bytes = Hexadecimal.bytes(parts[2], count: Authenticator.size)
-        else { throw LogError(.invalid, "the text is not a position in this vault's history") }
+        else { throw LogError(.invalid, "this is not a position in this vault's history") }
         let position = LogPosition(sequence: sequence, authenticator: bytes.withUnsafeBytes { Authenticator($0) })
         return try read(isSure: true) { (view) throws(LogError) in
             sequence <= view.head.sequence ? try view.includes(position) : nil

@@ -25,9 +25,9 @@ final class PendingCommit: Sendable {
 
 /// A queue of transactions from several threads. One record stores as many of them as fit.
 ///
-/// One thread at a time is the leader, which writes all waiting transactions. Meanwhile, other threads add theirs to
-/// the queue and sleep until their transaction is written or they become the leader. They do not wait for a mutex,
-/// because that would make them spin during the whole flush.
+/// One thread at a time is the leader, which writes all waiting transactions. Meanwhile, every other thread adds its
+/// transaction to the queue, and sleeps until the transaction is written or the thread becomes the leader. Threads do
+/// not wait for a mutex, because that would make them spin during the whole flush.
 final class CommitQueue: Sendable {
     private struct State {
         var waiting: [PendingCommit] = []

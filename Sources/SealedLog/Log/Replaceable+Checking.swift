@@ -1,4 +1,4 @@
-// A store may be replaced only with a store that includes all of its changes. These initializers enforce this rule.
+// A store may be replaced only by a store that includes all of its changes. These initializers enforce this rule.
 
 extension Replaceable {
     /// Marks a log's store as replaceable, because a compaction has copied all of the log's records.
@@ -10,8 +10,8 @@ extension Replaceable {
     ///   - history: the history of the copy.
     ///   - unlocker: finds the key if the copy's keys do not open the store at the target.
     /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if the store and the copy
-    ///   cannot be compared; `notACopy` if the store has another vault or cannot be opened; `rolledBack` if the store
-    ///   is damaged and may have had later changes.
+    ///   cannot be compared; `notACopy` if the store contains another vault or cannot be opened; `rolledBack` if the
+    ///   store is damaged and may have contained later changes.
     init(
         _ store: any RecordStore, copiedWith history: CopiedHistory, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
@@ -26,14 +26,14 @@ extension Replaceable {
     }
 }
 
-/// The history of a copy, for a comparison with the store that the copy will replace.
+/// The history of a copy, for comparison with the store that the copy will replace.
 struct CopiedHistory {
     private let vaultID: [UInt8]
     private let keys: KeyRing
     /// The memory subkeys of the copy's current and former data keys.
     private let memoryKeys: Set<[UInt8]>
     private let positions: KnownHistory
-    /// Whether the caller accepts that the replaced store may have had later changes, which are then lost.
+    /// Whether the caller accepts that later changes in the replaced store may be lost.
     private let isOlderAccepted: Bool
 
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
@@ -58,9 +58,11 @@ struct CopiedHistory {
         }
     }
 
-    /// Returns whether this copy includes a database whose row does not match its log, or whose log is incomplete. The
-    /// copy must include all authentic records of that log, and the log position in the row. If the log's header is
-    /// invalid, no record can be authenticated. In that case, the log must not extend past the offset in the row.
+    /// Returns whether this copy includes all changes of a vault in a database whose log is incomplete, or does not
+    /// match the end stated in the vault's row. The copy must include all authentic records of that log. Two more
+    /// conditions apply unless the user accepts an older copy. First, the copy must include the log position stated in
+    /// the row, or the log must be whole and reach that position's sequence number. Second, if the log's header is
+    /// invalid, so that no record can be authenticated, the log must not extend past the offset stated in the row.
     private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
@@ -76,8 +78,8 @@ struct CopiedHistory {
                 } else if stated.hasMore, !isOlderAccepted {
                     throw LogError(
                         .rolledBack,
-                        "change \(positions.newest.sequence), and \(store.path) may have had later ones: its "
-                            + "header is missing or damaged, and bytes follow the end that its row states")
+                        "change \(positions.newest.sequence), and \(store.path) may have had later ones, because its "
+                            + "header is missing or damaged, and there are bytes after the end stated in its row")
                 }
             }
         } catch {
@@ -89,7 +91,7 @@ struct CopiedHistory {
         guard isOlderAccepted else {
             throw LogError(
                 .rolledBack,
-                "change \(positions.newest.sequence), and \(store.path) may have had later ones: its row "
+                "change \(positions.newest.sequence), and \(store.path) may have had later ones, because its row "
                     + (stated.offset == 0 ? "is malformed" : "states change \(stated.position.sequence)"))
         }
         return .included
@@ -112,8 +114,8 @@ struct CopiedHistory {
     }
 
     private func inclusion(of view: LogView) -> Inclusion {
-        // Log positions are not secret, so even a copy from before a rotation can contain positions of later records.
-        // Therefore, the store's data key must also be a current or former data key of the copy.
+        // Log positions are not secret, so positions of later records can be added even to a copy from before a
+        // rotation. Therefore, the store's data key must also be a current or former data key of the copy.
         memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

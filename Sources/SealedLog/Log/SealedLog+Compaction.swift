@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// The result of a compaction, with the file's sizes in bytes.
+/// The result of a compaction. The file's sizes before and after are in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {
     package let sizeBefore: Int
     package let sizeAfter: Int
@@ -16,13 +16,13 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
 extension SealedLog {
     /// Rewrites the vault's file without the values and entries that are no longer kept.
     ///
-    /// - Throws: `busy`, `unavailable`, `damaged` (the vault is unchanged); `outcomeUnknown` if the new file's name
-    ///   could not be flushed; the errors of reopening a replaced file.
+    /// - Throws: `busy`, `unavailable` or `damaged` (the vault is unchanged); `outcomeUnknown` if the new file's name
+    ///   could not be flushed; any error from opening the file again after another process has replaced it.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try compactRemembering(nil, timeout: timeout, counter)
     }
 
-    /// Compacts the vault, unless another compaction is in progress.
+    /// Compacts the vault. Throws `busy` instead of waiting if another compaction is running.
     func compactOnce() throws(LogError) {
         _ = try compact(nil, until: Deadline(after: lockTimeout), isImpatient: false, nil)
     }
@@ -30,13 +30,13 @@ extension SealedLog {
     /// Rewrites the vault with changed key slots or changed limits on its history. If the data key changes, everything
     /// is resealed, so the old data key opens nothing in the new file.
     ///
-    /// - Parameter edit: changes the slots. It is called without any lock held, since key stretching is slow.
-    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process changes the slots.
+    /// - Parameter edit: changes the slots. It is called while no lock is held, since key stretching is slow.
+    /// - Throws: any error from ``compact(timeout:)`` or `edit`; `conflict` if another process changes the slots.
     package func changeKeys(
         timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(LogError) -> CompactionReport {
         try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            // A machine that may not sign changes must not change the keys either.
+            // If the vault has members, a machine that cannot sign changes is not allowed to change the keys either.
             if !table.members.isEmpty { _ = try signingKey() }
             var changed = table
             try edit(&changed)
@@ -52,7 +52,8 @@ extension SealedLog {
             let (header, table) = try read { (view) throws(LogError) in (view.header, try view.slotTable()) }
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
-                // If another process has changed the header since it was read, the new header is edited instead.
+                // If another process has changed the header since it was read, the loop applies the edit to the new
+                // header.
                 guard error.code == .conflict, !deadline.hasPassed,
                     try !change.applies(to: read { (view) throws(LogError) in view.header })
                 else { throw error }
@@ -64,10 +65,11 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The maximum time that a requested compaction waits for a running one, if two may run at the same time.
+    /// The maximum time that a requested compaction waits for a running one, if the store permits two at once. After
+    /// that, it starts nevertheless.
     private static let patience: Duration = .seconds(2)
 
-    /// Compacts the vault on request, after any that is already running. Records damage in the rollback memory.
+    /// Compacts the vault on request, after waiting for any running compaction. Records damage in the rollback memory.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -91,17 +93,17 @@ extension SealedLog {
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }
         let upkeep = RollbackMemory.Upkeep(origin: origin, retryAt: nextTry(), error: error)
-        // If the server refused the compaction, this is not recorded, since the server reports it at each attempt.
+        // A refusal by the server is not recorded for other processes, since the server refuses their attempts too.
         if error.code != .serverRefused { memory?.rememberUpkeep(upkeep) }
         return upkeep
     }
 
     /// Writes a compacted file next to the log and renames it into place.
     ///
-    /// Other processes can write most of the time. The lock is held only briefly at the start, and at the end while the
-    /// last records are copied and the file is renamed.
+    /// Other processes can write most of the time. The lock is held only briefly: once at the start, and again at the
+    /// end while the last records are copied and the file is renamed.
     ///
-    /// - Throws: `conflict` if another process has replaced the file or taken back a record during the call; `busy` if
+    /// - Throws: `conflict` if another process has replaced the file or withdrawn a record during the call; `busy` if
     ///   another compaction is running.
     private func compact(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ counter: UpkeepProgress?
@@ -125,8 +127,9 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // If a minor checkpoint remains to be read, the next round reads it without the lock. Another minor
-                // checkpoint follows only after more than a hundred records, unless transactions are large.
+                // A minor checkpoint that was just appended is read in the next round, without holding the lock. The
+                // rounds end soon: another one follows only after more than a hundred records, unless transactions are
+                // large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -134,8 +137,8 @@ extension SealedLog {
                 var report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 report.unopened = compactor.unopenedNames
                 oldLock.release()
-                // The new file's lock is released before the writer's mutex. All threads of the process share that
-                // lock. If it were released after the mutex, another thread might already rely on it.
+                // Release the new file's lock before the writer's mutex. All threads of the process share the file
+                // lock, so once the mutex is released, another thread may be relying on that lock.
                 lock.take()?.release()
                 return report
             }
@@ -149,7 +152,7 @@ extension SealedLog {
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
         let new = try LogView.whole(store, keys)
-        // The flush comes first, so that little time passes between the check of the path and the rename.
+        // The flush precedes the check of the path, so that little time passes between this check and the rename.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(.conflict) }
         try store.publish(over: Replaceable(compacted: old), new.head)
@@ -157,7 +160,7 @@ extension SealedLog {
 
         show(new)
         memory?.forgetUpkeep()
-        // The head is remembered after the file's name is durable, since a power loss may bring the old file back.
+        // Remember the head only once the file's name is durable. Until then, a power loss may restore the old file.
         do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
         if store.target == nil { memory?.remember(new.head, following: old.head) }
         return CompactionReport(
@@ -170,11 +173,13 @@ extension SealedLog {
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // The compaction remembers the position of a notice in this file, so the file's name must be durable.
+            // The compaction appends a notice to the current file, and this machine remembers the notice's log
+            // position. A power loss must not bring back an older file without the notice, so the file's name must be
+            // durable.
             try flushName(&writer)
             let old = view.withLock { $0 }
-            // The header cannot be changed offline, because a merge does not take over the offline copy's header. A key
-            // removed offline would still open the vault, and a limit lowered offline would not apply.
+            // The header cannot be changed offline, because a merge ignores the offline copy's header. A key removed
+            // offline would still open the vault, and a history limit lowered offline would have no effect.
             if change != nil {
                 try old.store.checkIsVault(
                     "The keys, the members and the limits of a vault cannot be changed offline. Connect to the "

@@ -10,8 +10,8 @@ extension SealedLog {
     ///   - parameters: the parameters of the key slot.
     ///   - label: the label of the key slot, for display; at most 256 bytes.
     ///   - history: the limits on each name's history.
-    /// - Throws: `exists` if the location already has a vault; `unavailable`, `outOfMemory` (nothing was created);
-    ///   `outcomeUnknown` if the vault was created but may not survive a power loss before its next use.
+    /// - Throws: `exists` if there is already a vault at the location; `unavailable` or `outOfMemory` (nothing was
+    ///   created); `outcomeUnknown` if the vault was created but might not survive a power loss before its next use.
     package static func create(
         _ location: any StoreLocation, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
         parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options
@@ -30,7 +30,7 @@ extension SealedLog {
 
     /// Generates a data key and the slot that wraps it.
     ///
-    /// - Parameter wrap: wraps the data key, stores the wrapping key in the second buffer, and returns the slot.
+    /// - Parameter wrap: wraps the data key, writes the wrapping key to `wrappingKey`, and returns the slot.
     static func newKeys(
         _ wrap: (_ dataKey: UnsafeRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot
@@ -45,7 +45,7 @@ extension SealedLog {
         return (keys, slot)
     }
 
-    /// Creates a vault, whose checkpoint `write` writes and finishes.
+    /// Creates a vault. `write` must write and finish the vault's checkpoint.
     static func create(
         _ location: any StoreLocation, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void

@@ -1,11 +1,12 @@
 import LinuxSystem
 
-// If a copy has removed a person's access, that person may have written states of this vault. A merge with the copy
-// refuses these states unless the user keeps them. This machine then signs the kept states.
+// If a copy has removed a person's access, some states of this vault may have been written by that person. A merge with
+// that copy refuses those states unless the user chooses to keep them. This machine then signs the states that are
+// kept.
 
 extension SealedLog {
-    /// Adds a name of this vault to the report's refused names if the gate refuses any state that only this vault has.
-    /// Returns the names whose states count only because the user keeps them.
+    /// Reports each name with a state that only this vault has and that the merge's filter, `gate`, refuses. Returns
+    /// the names with states that are accepted only because the user chose to keep them.
     func checkOwnNames(
         of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport
     ) throws(LogError) -> [EntryName] {
@@ -25,7 +26,7 @@ extension SealedLog {
         return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
     }
 
-    /// Returns this vault's entry as the other copy would take it over, and the gate's decision on that entry.
+    /// Returns an entry of this vault as the other copy would merge it, and whether the merge's filter admits it.
     private func admission(
         of entry: Entry, _ values: inout CopiedValues, by gate: MergeGate, to theirs: LogView
     ) throws(LogError) -> (entry: Entry, MergeGate.Admission) {
@@ -36,8 +37,8 @@ extension SealedLog {
         return (foreign.entry, admission)
     }
 
-    /// Signs the states of this vault that the user keeps, because the authors of these states may be unknown or may
-    /// not be members of the merged vault. Throws `notMember` if this machine may not sign.
+    /// Signs the states of this vault that the user chose to keep. Their authors may be unknown, or may not be members
+    /// of the merged vault. Throws `notMember` if this machine is not allowed to sign.
     func sign(
         _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
     ) throws(LogError) {

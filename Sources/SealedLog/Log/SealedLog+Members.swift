@@ -2,7 +2,7 @@ import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// The members of the vault, read from the file whose header has the authenticator `origin`.
+    /// The list of the vault's members. `origin` is the authenticator of the header of the file that contains the list.
     struct Membership: Sendable {
         let origin: Authenticator
         let list: MemberList
@@ -10,10 +10,10 @@ extension SealedLog {
 
     /// Returns the vault's members. Only members may sign changes.
     ///
-    /// - Throws: `diverged` if the list lacks a removal that this machine has seen; the errors of reading.
+    /// - Throws: `diverged` if the list lacks a removal that this machine has seen; any read error.
     package func members() throws(LogError) -> MemberList {
         while true {
-            // The view may show a replaced file, whose list is older than the member list that this machine has seen.
+            // Refresh the view first: the member list of a replaced file may be older than the one last seen here.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
             try reopen()
@@ -22,14 +22,14 @@ extension SealedLog {
 
     /// Returns the key with which this machine signs; nil if the vault has no members.
     ///
-    /// - Throws: `notMember`; `conflict` if the file has been replaced during the call; the errors of ``members()`` and
-    ///   of `deviceKey`.
+    /// - Throws: `notMember`; `conflict` if the file was replaced during the call; any error from ``members()`` or
+    ///   `deviceKey`.
     func signingKey() throws(LogError) -> DeviceKey? {
         guard let members = try currentMembers() else { throw LogError(.conflict) }
         return try signingKey(among: members)
     }
 
-    /// Returns the key with which this machine signs; nil if `members` is empty. Throws `notMember` and the errors of
+    /// Returns the key with which this machine signs; nil if `members` is empty. Throws `notMember`, or any error from
     /// the options' `deviceKey`.
     func signingKey(among members: MemberList) throws(LogError) -> DeviceKey? {
         guard !members.isEmpty else { return nil }
@@ -38,7 +38,8 @@ extension SealedLog {
         return key
     }
 
-    /// Checks that this machine may sign changes. If not, throws the error that ``commit(_:timeout:)`` would throw.
+    /// Checks that this machine is allowed to sign changes. If not, throws the error that ``commit(_:timeout:)`` would
+    /// throw.
     package func checkThatThisMachineSigns() throws(LogError) {
         _ = try members()
         _ = try signingKey()
@@ -51,15 +52,16 @@ extension SealedLog {
         return key
     }
 
-    /// Returns the members in the view's file. Returns nil if another file has replaced the view's file, because the
-    /// members then cannot be compared with those that this machine has seen.
+    /// Returns the members in the view's file; nil if that file has been replaced, because its members then cannot be
+    /// compared with those that this machine has seen.
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
         let (known, isVault) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
-        // A copy with pending changes is not compared, since the copy's list of members is as old as the copy.
+        // The member list in a store of pending changes is as old as the store. It is therefore not compared with the
+        // members that this machine last saw.
         guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
@@ -68,7 +70,7 @@ extension SealedLog {
     /// Compares a list of members with the members that this machine has seen. A removed member who still has the data
     /// key could write a file that lacks the removal, or that has different members from the start.
     ///
-    /// - Returns: false if the file was replaced before the memory was read. The memory may describe the new file.
+    /// - Returns: false if the file was replaced before the memory was read. The memory may then describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -92,16 +94,16 @@ package struct LoggedChange: Sendable {
     /// The time of the change in milliseconds since 1970.
     package let time: UInt64
     package let isRemoval: Bool
-    /// The author; nil if the change is not signed.
+    /// The author of the change; nil if the change is not signed.
     package let author: MemberList.Author?
     /// The sequence number of the newest change that the author had seen; nil if the change is not signed.
     package let seen: UInt64?
 }
 
 extension SealedLog {
-    // The methods below throw `damaged` for an invalid signature, and the errors of ``members()``.
+    // The methods below throw `damaged` for an invalid signature, and any error from ``members()``.
 
-    /// Returns the changes that set the current and the kept earlier states of all names with the prefix, oldest first.
+    /// Returns the changes that led to the current and kept earlier states of all names with the prefix, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in
@@ -115,7 +117,7 @@ extension SealedLog {
                             author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
                 }
             }
-            // Changes in the same millisecond are ordered by the newest change that each author had seen.
+            // Changes made in the same millisecond are ordered by the newest change that each author had seen.
             return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
         }
     }

@@ -9,12 +9,13 @@ extension SealedLog {
     /// merged if any part of it was refused.
     ///
     /// - Parameters:
-    ///   - isPinned: whether the copy's fingerprint has been verified. If not, this vault must know its data key.
-    ///   - taken: the names whose states are taken over from the copy, whoever changed them.
+    ///   - isPinned: whether the copy's fingerprint was verified. If not, this vault must know the copy's data key.
+    ///   - taken: the names whose states are taken over from the copy, regardless of their authors.
     ///   - keptKeys: the salts of this vault's key slots that the merge keeps even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute. An entry that both copies changed keeps it if either copy has it.
+    ///   - keptAttribute: the key of an attribute. After the merge, an entry that both copies changed has this
+    ///     attribute if it had it in either copy.
     /// - Throws: `invalid` if the copy belongs to another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine
-    ///   may not sign a state that must be signed; the errors of reading, writing and compacting.
+    ///   is not allowed to sign a state that must be signed; any error from reading, writing or compacting.
     package func merge(
         _ other: MergedState, isPinned: Bool = true, taking taken: NamesTaken = .none,
         keepingKeys keptKeys: Set<[UInt8]> = [], keeping keptAttribute: String? = nil, timeout: Duration,
@@ -28,7 +29,7 @@ extension SealedLog {
 
     package struct MergedState { fileprivate let view: LogView }
 
-    /// Returns the state of this log, for a merge into another copy of the vault. Throws the errors of reading.
+    /// Returns the state of this log, for a merge into another copy of the vault. Throws any read error.
     package func stateToMerge() throws(LogError) -> MergedState {
         try read(isSure: true) { (view) in MergedState(view: view) }
     }
@@ -40,15 +41,15 @@ extension SealedLog {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
             // The merge must write to the vault itself. If the server is unreachable, this log may show the very copy
-            // that is to be merged. The copy would then count as already merged and would be removed.
+            // being merged. That copy would then count as already merged and would be removed.
             try view.store.checkIsVault("Copies cannot be merged offline. Connect to the server first.")
             return view
         }
         report.isUnfinished = theirs.needsClearing
         let isKnown = memory?.isHeld == false
         var keys = try MergedKeys(ours, theirs, keeping: keptKeys, isOwnKnown: isKnown)
-        // If this vault's history includes the copy's head, there is nothing to merge. This does not hold if the copy's
-        // data key is newer, since a person whose access was removed may have written this vault's file.
+        // If this vault's history includes the copy's newest record, there is nothing to merge, unless the copy's data
+        // key is newer. In that case, someone whose access was removed in the copy may have written this vault's file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
@@ -67,7 +68,8 @@ extension SealedLog {
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
             now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
-        // Each change uses up a sequence number. After a merge with a copy near the limit, few would be left.
+        // A merge continues after the copy's highest sequence number. If that were near the limit, too few numbers
+        // would be left for later changes.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
             throw LogError(.copyDamaged, "its sequence numbers are impossibly large")
         }
@@ -79,8 +81,8 @@ extension SealedLog {
             // The kept states are signed before the members are merged, so that an interrupted merge can be repeated.
             try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
-        // The data key and the members are merged before the entries. Values are compared by their nonces, which
-        // requires equal data keys. A state's author must be in the list of members before the state is merged.
+        // The data key and the members are merged before the entries. Comparing values by their nonces requires equal
+        // data keys, and a state's author must be listed as a member before the state is merged.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         report.members = try keys.memberDifferences
         report.goneKeys = keys.goneKeys
@@ -88,13 +90,15 @@ extension SealedLog {
             try change(keys, nil, timeout: timeout, nil)
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
-        // If the copy's history is not believed, only log positions in states that members have signed count.
+        // The copy's whole history counts as merged only if nothing was refused, and the copy is trusted or all of it
+        // is taken over. Otherwise, only the log positions that the signers of its states had seen do.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
             try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // If the copy counts as merged, this vault's history includes its positions, so the memory needs no change.
+        // If the whole copy was merged, this vault's history contains the copy's log positions, so the rollback memory
+        // needs no change.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
@@ -140,7 +144,8 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // Each step appends a tree that repeats the earlier trees' entries. A compaction drops the earlier trees.
+            // A large step of the merge appends a tree that repeats the entries of earlier trees. A compaction drops
+            // those earlier trees.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }
@@ -169,7 +174,8 @@ extension SealedLog {
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
-    /// Returns the gate for the copy's states. It uses this vault's members, who cannot change while the lock is held.
+    /// Returns the filter that decides which of the copy's states are merged. It uses this vault's list of members, so
+    /// the caller must hold the vault's lock.
     private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
@@ -207,7 +213,7 @@ extension SealedLog {
                 boxes = try foreign.newBoxes(in: merged, replacing: old, in: ours, from: &values)
             } catch { throw error.ofCopy }
             if guarded != nil, let key = try signingKey(among: gate.members) {
-                // The combination of both states is a new state, so this machine signs it.
+                // A state that combines those of both copies is new, so this machine signs it.
                 try merged.follow(at: now) { () throws(LogError) in try ours.manifest().created }
                 merged.authorship = try ours.signer(key).authorship(of: merged, ours.value(of: merged, boxes))
             }
@@ -227,7 +233,7 @@ extension SealedLog {
 }
 
 extension LogView {
-    /// Returns the current value of a merged entry. The value's box may be new, and is then not in the file yet.
+    /// Returns the current value of a merged entry. A new box is not in the file yet, so it is taken from `boxes`.
     fileprivate mutating func value(of entry: Entry, _ boxes: [[UInt8]?]) throws(LogError) -> SealedValue? {
         guard let version = entry.content?.current else { return nil }
         if let box = boxes.first ?? nil { return SealedValue(version: version, box: box[...], keys: keys) }

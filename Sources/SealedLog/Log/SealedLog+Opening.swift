@@ -4,14 +4,15 @@ import Sealing
 extension SealedLog {
     package struct Options: Sendable {
         package var lockTimeout: Duration
-        /// The codes among ``LogError/Code/alarms`` that the user has accepted.
+        /// The alarms that the user has accepted, as codes from ``LogError/Code/alarms``.
         package var accepted: [LogError.Code]
-        /// The copies that will be merged into the vault. An alarm about a missing position is ignored if any of the
-        /// copies includes it. The rollback memory then stays unchanged until ``SealedLog/finishJoining()``.
+        /// The copies that will be merged into the vault. An alarm that the vault lacks a remembered position is
+        /// ignored if any of the copies includes that position. The rollback memory then stays unchanged until
+        /// ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
         package var memoryFolder: String?
         /// Whether the file may be replaced with any version that this machine has seen, for example by a git checkout.
-        /// If so, the rollback memory stores all heads that this machine has seen, not only the newest.
+        /// If so, the rollback memory stores many of the log positions that this machine has seen, not only the newest.
         package var keepsHeads = false
         /// Whether a compaction that is due after a change starts automatically, on a separate thread. Otherwise,
         /// ``SealedLog/finishUpkeep()`` runs it.
@@ -49,7 +50,7 @@ extension SealedLog {
     ///
     /// - Parameter unlocker: finds the key once the file is open, so a missing vault is reported before a missing key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
-    ///   `unavailable`, or the errors of the unlocker.
+    ///   `unavailable`, or any error from the unlocker.
     package static func open(
         _ location: any StoreLocation, options: Options, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> SealedLog { shared(try Opening(location: location, options: options).opened(&unlocker)) }
@@ -72,7 +73,7 @@ extension SealedLog {
         }
         if log === opened { return log }
         if opened.isAccepted {
-            // The user has accepted a different file from the one that this process has open.
+            // The user has accepted another file than the one that this log has open, so the log switches to that file.
             let overruled = opened.overruled.withLock { $0 }
             log.writer.withLock { writer in
                 writer.durableFile = nil
@@ -86,11 +87,11 @@ extension SealedLog {
     }
 
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
-        // Callers with different memory folders do not share a log, since it would update the wrong memory. Their
-        // separate logs exclude each other through the file lock.
+        // Callers with different folders for the rollback memory do not share a log, since a shared log would update
+        // the wrong memory. Their separate logs exclude each other through the file lock.
         guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = shownStore.withLock { $0 }
-        // If the user has accepted a file, all callers whose log has the same path must use the accepted file.
+        // If the user has accepted an alarm about the file now at this path, this log must use that file too.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
@@ -105,7 +106,8 @@ extension SealedLog {
     /// Reopens the file and replaces the view. The caller holds the writer's mutex.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // The memory is read before the file. A remembered position is durable, so the file must contain it.
+        // The rollback memory is read before the file. Each position in the memory is then already durable, so the file
+        // must contain it.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -116,7 +118,8 @@ extension SealedLog {
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
                 try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
-                // The memory may be read-only, so this log also stores the contents that the user has overruled.
+                // If the rollback memory is read-only, it keeps its outdated contents. This log therefore stores those
+                // contents, to ignore them from now on.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
             }
@@ -126,13 +129,15 @@ extension SealedLog {
         show(next)
     }
 
-    /// Remembers the head of a file in spite of an alarm. Keeps a newer position of another process.
+    /// Remembers the last log position of a file that was accepted despite a rollback alarm, unless another process has
+    /// since stored a newer position.
     ///
-    /// - Parameter former: the contents of the memory that caused the alarm; nil if nothing was remembered.
+    /// - Parameter former: the rollback memory's contents that caused the alarm; nil if nothing was remembered.
     fileprivate func accept(
         _ view: LogView, of store: any RecordStore, in memory: RollbackMemory, insteadOf former: [UInt8]?
     ) throws(LogError) {
-        // Without this flush, a power loss could bring the former file back, which would look like an attack.
+        // Flushes the accepted file first. Otherwise, a power loss after its position is remembered could bring back
+        // the former file, which would look like an attack.
         try flush(view, of: store, in: memory)
         guard let former, memory.remember(view.head, insteadOf: former) else { return memory.remember(view.head) }
     }
@@ -140,7 +145,8 @@ extension SealedLog {
     /// Makes the next read check whether the path refers to another file.
     package func lookAtPath() { view.withLock { $0.lookedAtPath = 0 } }
 
-    /// Returns the remembered position; nil if there is none or the user has overruled it by accepting the file.
+    /// Returns the remembered position; nil if there is none, or if this file was accepted although it contradicts that
+    /// position.
     func remembered() -> Remembered? {
         guard let remembered = memory.flatMap(Remembered.init) else { return nil }
         return remembered.bytes == overruled.withLock({ $0 }) ? nil : remembered
@@ -148,7 +154,7 @@ extension SealedLog {
 }
 
 extension StoreLock {
-    /// Opens a store and waits for its lock. If a compaction has replaced the store by then, opens the new store.
+    /// Opens a store and waits for its lock. If a compaction has replaced the store in the meantime, opens the new one.
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock { try onCurrent(.shared, until: deadline, open) }
@@ -162,25 +168,28 @@ extension StoreLock {
     }
 }
 
-/// The procedure that opens a vault. It reads the header, unlocks the keys, and compares the log with the memory.
+/// The procedure that opens a vault. It reads the header, unlocks the keys, and compares the log with the rollback
+/// memory.
 struct Opening {
     let location: any StoreLocation
     let options: SealedLog.Options
 
-    /// The minimum number of attempts to open a store that other processes keep replacing.
+    /// The minimum number of attempts to open a store if other processes keep replacing it, even after the deadline.
     private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        // The user's acceptance of an alarm applies to the vault's current state, so no cached copy is used.
+        // If the user has accepted an alarm, this applies to the vault's current state. The local copy may be older, so
+        // it is not used.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
-            // Another process may have caused the error by replacing or writing the file. A new file may need new keys.
+            // Any error may be due to another process that has replaced the file, since a new file may need new keys.
+            // Damage and alarms may also be due to a process that is writing.
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // The cause may have been a half-written record or a replaced file. The next attempts hold the lock, so that no
-        // other process can write. An error is then final.
+        // A half-written record or a replaced file may have caused the error. The file is therefore opened again under
+        // the lock, while no other process can write to it.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -190,8 +199,8 @@ struct Opening {
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isLocked: true) } catch {
                     // A database's lock does not prevent other processes from replacing the store while this process
-                    // reads it. If one did so, the attempt is repeated. If that cannot be checked, the error is thrown.
-                    // The deadline alone does not limit the attempts, since the process may have been suspended.
+                    // reads it. If the store is known to have been replaced, the attempt is repeated. A few attempts
+                    // are made even if the deadline has passed, because the process may merely have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed, try lock.store.isReplaced()
                     else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
@@ -204,13 +213,14 @@ struct Opening {
         _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isLocked: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
-        // The key that opened the store in the previous attempt may have been removed since.
+        // Reuses the key that opened the store in the previous attempt, unless its slot has been removed.
         let ring = if let keys, image.hasSlot(of: keys) { keys } else { try image.unlock(&unlocker) }
         keys = ring
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // The memory is read before the log. A remembered position is durable, so the log must contain it.
+        // The rollback memory is read before the log. Each position in the memory is then already durable, so the log
+        // must contain it.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
         var alarms: [LogError] = []
@@ -223,21 +233,23 @@ struct Opening {
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let known = seen.map { [$0] } ?? []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: isLocked)
-        // In a database, the log's end was read before the memory. Other processes may have appended records since, so
-        // the log is followed further before an alarm is raised.
+        // In a database, the log's end was read before the rollback memory. Records may have been appended between the
+        // two reads, so the newer records are read before an alarm is raised.
         if try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
-        // If the memory has no record of this path, the first read adds one.
+        // Without a record of this path, the newest record counts as unconfirmed. The first read then confirms it and
+        // adds the path.
         if record != nil { view.confirmed = seen }
         view.isLocationKnown = memory == nil || record != nil
-        // The result is unused. The call only serves to post a notice if this part of the memory is unusable.
+        // Called only for its side effect: it posts a notice if this file of the rollback memory is unusable.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // Without the lock, the cause may be a file that has just been replaced, so the alarm is not accepted yet.
+            // The alarm is not raised if the lock is held and the rollback memory contains a position of this file's
+            // history. Without the lock, the alarm may be due only to a file that has just been replaced.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }
@@ -247,7 +259,8 @@ struct Opening {
         if let alarm = refused.first, !isJoining { throw alarm }
         let isAccepted = !alarms.isEmpty
         try view.replaceCopy(isAccepted: isAccepted) { kept in joined.contains { $0.includes(kept) } }
-        // A position remembered before a rotation of the data key counts until a newer one is remembered.
+        // The remembered position may be authenticated with a key from before a rotation of the data key. It stays
+        // valid until a newer one replaces it, so the former keys are still needed.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.add(formerKeys: try view.manifest().formerMemoryKeys)
         }
@@ -255,7 +268,8 @@ struct Opening {
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
         if let memory, !refused.isEmpty {
-            // The memory stays unchanged, so that the same alarm is raised again if the merge is not finished.
+            // The rollback memory stays unchanged until the merge is finished. If the merge does not finish, the next
+            // opening raises the same alarm again.
             memory.hold()
         } else if let memory {
             if isAccepted { try log.accept(view, of: store, in: memory, insteadOf: newest?.bytes) }

@@ -3,16 +3,17 @@ import LinuxSystem
 // Changes made while no server was reachable are stored in a copy on this machine until they can be merged.
 
 extension SealedLog {
-    /// Merges a copy with pending changes into this vault. Then removes the copy, or renames the copy if the merge
-    /// refused a change.
+    /// Merges a copy with pending changes into this vault, and then removes the copy. If the merge refused a change,
+    /// the copy is renamed instead.
     ///
-    /// If the connection is lost, the merge is retried once. If the server stays unreachable, the log shows the copy.
+    /// If the connection is lost, the merge is retried once. If the server stays unreachable, this log then reads from
+    /// the copy.
     ///
     /// - Parameters:
     ///   - unlocker: finds the key if the vault's keys have changed since the copy was created.
     ///   - keptAttribute: as in ``merge(_:isPinned:taking:keeping:timeout:_:)``.
     /// - Returns: nil if another process has already merged the copy.
-    /// - Throws: the errors of ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`; the unlocker's errors.
+    /// - Throws: any error from ``merge(_:isPinned:taking:keeping:timeout:_:)`` or from the unlocker; `keyWrong`.
     package func mergePending(
         _ copy: FileLocation, with unlocker: inout some Unlocker & ~Copyable, keeping keptAttribute: String? = nil,
         timeout: Duration
@@ -20,7 +21,8 @@ extension SealedLog {
         do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
-        // The failed attempt has released the copy's lock, so this process may wait for any store's lock.
+        // The failed attempt has released the copy's lock, so waiting for the lock of any store cannot cause a
+        // deadlock.
         try reopen()
         guard !keepsChangesApart else { throw LogError.serverGone }
         return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
@@ -29,22 +31,23 @@ extension SealedLog {
     private func mergeOnce(
         _ copy: FileLocation, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
     ) throws(LogError) -> MergeReport? {
-        // The copy is locked, because a change that another process added to it during the merge would be lost.
+        // The copy is locked: otherwise, a change that another process adds to it during the merge would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
-            // Another process has merged the copy. This log's view may be older than that merge.
+            // Another process has merged the copy. The log is reopened, because its view may predate that merge.
             try reopen()
             return nil
         }
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
-        // The copy is not opened as a separate ``SealedLog``. After a failed read, a ``SealedLog`` would reopen its
-        // file and wait for the lock that is held here.
+        // The copy is opened only as a view. A separate ``SealedLog`` would reopen its file after a failed read, and
+        // wait for the lock that this method holds.
         let theirs: LogView
         do throws(LogError) { theirs = try LogView.whole(lock.store, keys, orUnlockedBy: &unlocker) } catch {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
-        // The removal must be durable. A copy that a power loss restored would hide later changes while offline.
+        // The removal must be durable. Otherwise, a power loss could restore this old copy. While the server is
+        // unreachable, it would then hide later changes.
         if report.isWhole {
             try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {

@@ -1,14 +1,15 @@
 import LinuxSystem
 import Sealing
 
-// A read follows the file to its end, runs a closure, and confirms the newest record before it returns. Most of the
-// code is inlined, because closure contexts would retain and release everything that they capture.
+// A read follows the file to its end, runs a closure, and confirms the newest record before it returns. Most of this
+// code is inlined. Otherwise, each read would retain and release everything that its closures capture.
 
 extension SealedLog {
-    /// Runs `body` on a view that has been followed to the end of the file.
+    /// Runs `body` on a view that is first updated to the end of the file.
     ///
     /// - Parameter isSure: whether to check first that the newest record still exists. Its writer may have replaced it
-    ///   with one of the same length. Callers that open a value need no check, since opening it would fail.
+    ///   with another of the same length. A `body` that opens a value needs no such check, since opening it fails if
+    ///   the record was replaced.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
@@ -42,8 +43,8 @@ extension SealedLog {
         return try view.withLock { (view) throws(LogError) in Read(result: try body(&view), isKnown: view.isKnown) }
     }
 
-    /// Runs `read`. If it throws `damaged`, opens the file again and repeats the call, because the cause may be a
-    /// record that its writer took back after this log had followed it.
+    /// Runs `read`. If it throws `damaged`, reopens the file and calls `read` again, because this log may have read a
+    /// record that its writer then took back.
     @inline(__always)
     func certain<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do { return try read() } catch {
@@ -64,13 +65,14 @@ extension SealedLog {
         }
     }
 
-    /// Follows the appended records. Returns false if the file must be opened again under its lock, because its end is
-    /// inconsistent, it was replaced, or it lacks a remembered position.
+    /// Updates the view with the appended records. Returns false if the file must be opened again under its lock,
+    /// because its end is inconsistent, because it was replaced, or because it lacks the remembered position.
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        // A compaction announces that it replaces the file. Other replacements are detected by a check of the path.
-        // This check takes a microsecond, so it runs only at intervals. Reading the coarse clock takes only 5 ns.
+        // A compaction announces in a record that it will replace the file. To detect other replacements, the path is
+        // checked. This takes a microsecond, so it is done only at intervals, measured by the coarse clock (5 ns per
+        // read).
         let now = Clock.coarse
         let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
@@ -79,16 +81,16 @@ extension SealedLog {
         return true
     }
 
-    /// Returns whether the view's file is still at its path and, if a check is due, still includes the remembered
-    /// position. This detects a backup that was copied over the file: the file's identity stays the same, and the
-    /// backup may end at the same offset as this view.
+    /// Returns whether the view's file is still at its path. If `isDue`, also checks that the file still includes the
+    /// remembered position. This detects a backup that was copied over the file: the file's identity stays the same,
+    /// and the backup may end at the same offset as this view.
     @inline(never)
     private func check(_ view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
         guard try view.headIsThere(), try view.store.isCurrent() else { return false }
         let seen: LogPosition?
         do throws(LogError) { seen = try isDue ? remembered()?.position(of: view) : nil } catch { return false }
         if try view.alarm(against: seen) == nil { return true }
-        // The remembered position may be newer than the view, so the view is followed to the file's end first.
+        // The remembered position may be newer than the view, so the view is updated to the file's end first.
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
@@ -100,16 +102,17 @@ extension SealedLog {
     private func confirmNewestRecord() throws(LogError) -> Bool {
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
-        // Positions of pending changes are not remembered as positions of the vault.
+        // Log positions in a store of pending changes are not positions of the vault, so they are not remembered.
         let memory = view.store.target == nil ? memory : nil
         if let memory, memory.seen()?.position == view.head {
-            // If the memory has no record of the vault's location yet, this flush adds one.
+            // If the rollback memory does not contain the vault's path yet, `flush` adds it.
             if !memory.knowsPath {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
             }
         } else if view.durable == view.head {
-            // No writer takes back a durable record, so the lock is not needed.
+            // A writer never takes back a durable record, so its position can be remembered without acquiring the
+            // vault's lock.
             if let memory {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
@@ -146,8 +149,9 @@ extension SealedLog {
             } catch {
                 guard error.code == .busy, !deadline.hasPassed else { throw error }
             }
-            // A writer that appends without pause may hold the lock all the time. Waiting is unnecessary if the memory
-            // has this position or another record follows, since a writer flushes a record before either happens.
+            // A writer that appends continuously may never release the lock. A writer flushes a record before it
+            // remembers the record's position or appends another one. So there is no need to wait if the rollback
+            // memory has this position, or if another record follows.
             if let memory, memory.seen()?.position == view.head { return true }
             guard (try? following.refresh()) == true else { return false }
             if following.head != view.head {
@@ -157,7 +161,7 @@ extension SealedLog {
         }
     }
 
-    /// Flushes a view's file and the file's name, and remembers that the name is durable.
+    /// Flushes a view's file and its directory entry, and remembers that the directory entry is durable.
     ///
     /// - Parameter store: a store whose descriptor the log's writer does not use.
     func flush(_ view: LogView, of store: any RecordStore, in memory: RollbackMemory) throws(LogError) {
@@ -171,7 +175,8 @@ extension SealedLog {
     }
 }
 
-/// A value and the data that decides whether the value may be returned, both from the same state of the vault.
+/// A value, the attributes whose policy may forbid returning it, and whether the access log is on. All of these come
+/// from the same state of the vault.
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
@@ -184,7 +189,8 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens a name's value and reads the data that decides whether to return the value; nil if the name is absent.
+    /// Opens a name's value. Also returns the attributes that may forbid returning the value, and whether the access
+    /// log is on. Returns nil if the name is absent.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }

@@ -13,8 +13,8 @@ extension SealedLog {
 
     /// Applies all changes in the list atomically. Returns when they are durable.
     ///
-    /// - Throws: `conflict` or `exists` if the vault does not meet an expectation in the list; `invalid`; `busy`,
-    ///   `unavailable` (nothing was changed); `outcomeUnknown`; the errors of reopening a replaced file.
+    /// - Throws: `conflict` or `exists` if the vault does not meet an expectation in the list; `invalid`; `busy` or
+    ///   `unavailable` (nothing was changed); `outcomeUnknown`; any error from reopening a replaced file.
     package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
             // The latest deadline counts, so that no transaction of the batch fails before its own deadline.
@@ -24,7 +24,8 @@ extension SealedLog {
                 // Transactions that already have a result have failed individually, so they are not tried again.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    // If only this machine's copy of a database is damaged, the write is repeated.
+                    // If damaged data was read, perhaps only from this machine's copy of a database, the write is
+                    // repeated.
                     return try certain { () throws(LogError) in
                         try writer.withLock { (writer) throws(LogError) in
                             try write(pending, &writer, until: deadline)
@@ -46,7 +47,7 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        // The next steps remember positions and members of this file, so the file must survive a power loss.
+        // This machine is about to remember the file's log position and members, so the file must survive a power loss.
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
@@ -58,9 +59,9 @@ extension SealedLog {
         return rest
     }
 
-    /// Flushes all records that are currently readable, and the file's name.
+    /// Flushes all records that are currently readable, and the file's directory entry.
     ///
-    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` if an earlier write failed with that error; the errors of
+    /// - Throws: `busy` or `unavailable`; `outcomeUnknown` if an earlier write failed with that error; any error from
     ///   reopening a replaced file.
     package func makeDurable(timeout: Duration) throws(LogError) {
         try writer.withLock { (writer) throws(LogError) in
@@ -72,7 +73,7 @@ extension SealedLog {
 
     // MARK: Before a record
 
-    /// Acquires the exclusive lock of the file that is currently at the path, and follows all appended records.
+    /// Acquires an exclusive lock on the file that is currently at the path, and follows all appended records.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         var isDoubted = false
         while true {
@@ -93,8 +94,8 @@ extension SealedLog {
                     _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
-            // The alarm is false if the database had already lost the lock when the rollback memory was read. If the
-            // alarm is justified, the next attempt raises it again.
+            // A rollback alarm may be false: the lock in the database may have been lost before the rollback memory was
+            // read. If the alarm is genuine, the next attempt raises it again.
             try replaceView(until: deadline)
         }
     }
@@ -105,7 +106,8 @@ extension SealedLog {
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
-            // The new record must not follow a record that was taken back, or the head of an older file.
+            // This view may end with a record that its writer has since removed, or with the last one of a replaced
+            // file. The new record must not follow either.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
                 // This machine's copy of the store must not be newer than the store or diverge from it.
@@ -130,7 +132,7 @@ extension SealedLog {
         }
     }
 
-    /// Flushes the file's name, which must be durable before the first write is acknowledged.
+    /// Flushes the file's directory entry, which must be durable before the first write is acknowledged.
     func flushName(_ writer: inout Writer) throws(LogError) {
         let (store, file) = view.withLock { ($0.store, $0.file) }
         guard writer.durableFile != file else { return }
@@ -138,11 +140,12 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Flushes a file's name and remembers the file's fingerprint, unless that is `known`. Returns the fingerprint.
+    /// Returns a file's fingerprint. Unless it equals `known`, flushes the file's directory entry and remembers the
+    /// fingerprint.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
-        // The fingerprint is computed before the flush, because the flush does not cover a rename that follows it.
+        // Compute the file's fingerprint first. After the flush, it could reflect a rename that was not flushed.
         let fingerprint = memory?.fingerprint(of: file, store.locationState())
         guard fingerprint == nil || fingerprint != known else { return fingerprint }
         try store.synchronizeLocation()
@@ -215,7 +218,7 @@ extension SealedLog {
 
     private func didAppend(_ plan: RecordPlan, to store: any RecordStore) {
         view.withLock { view in
-            // If a reader in this process has already followed the record, the view includes it.
+            // A reader in this process may have read the new record already. The view then includes it.
             if view.head == plan.record.previous { view.apply(plan.record) }
             guard view.head == plan.record.position else { return }
             view.durable = view.head
@@ -233,7 +236,7 @@ extension SealedLog {
         return error
     }
 
-    /// Reloads the view if a reader in this process has followed the record before the writer took it back.
+    /// Reloads the view if it includes a record whose write failed, because a reader in this process has read it.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

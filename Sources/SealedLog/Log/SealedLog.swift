@@ -4,15 +4,15 @@ package import Sealing
 
 /// A vault file that a process has opened. If the process opens the same file twice, both callers get the same log.
 ///
-/// Reads follow the file without a lock. Writes of several threads are combined. The first thread that acquires the
-/// writer's lock writes one record with the transactions of all waiting threads.
+/// Reads follow the file without a lock. Writes by several threads are combined: one thread at a time writes a record
+/// with as many of the waiting transactions as fit.
 package final class SealedLog: Sendable {
     struct Writer: Sendable {
-        /// The file whose name is known to be durable, for example because this log has flushed it.
+        /// The file whose directory entry is known to be durable, for example because this log has flushed it.
         var durableFile: CheckpointFile?
-        /// The fingerprint of the file whose name is durable according to the rollback memory.
+        /// The fingerprint of the file whose directory entry the rollback memory records as durable.
         var rememberedFingerprint: Authenticator?
-        /// The sequence number before which a failed compaction is not retried.
+        /// The sequence number that the log must reach before a failed compaction is retried.
         var compactAfter: UInt64 = 0
     }
 
@@ -22,30 +22,33 @@ package final class SealedLog: Sendable {
     /// The timeout for a reader that needs the lock, for example to reopen a replaced file.
     let lockTimeout: Duration
     private let processID = getpid()
-    /// Whether the file was accepted in spite of an alarm when it was opened.
+    /// Whether the file was accepted when it was opened, despite an alarm from the rollback memory.
     let isAccepted: Bool
-    /// The contents of the rollback memory that the user has overruled. A read-only memory keeps these contents.
+    /// The contents of the rollback memory that no longer apply, because this file was accepted despite an alarm. They
+    /// are stored here to be ignored, because a rollback memory that cannot be written still has them.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
-    /// The view's store. It has a separate mutex, because the registry of logs must not wait for a view: a thread that
-    /// holds the view of a database may open the vault with the database's password.
+    /// The view's store. It has a separate mutex, so that the registry of logs never waits for a view. While a thread
+    /// holds the view of a vault in a database, it may use the registry to open the vault that contains the database's
+    /// password.
     let shownStore: Mutex<any RecordStore>
-    /// The view's keys. They have a separate mutex, because readers and compactions hold the view's mutex for longer.
+    /// The view's keys. They have a separate mutex, because readers and compactions may hold the view's mutex for a
+    /// long time.
     private let keyRing: Mutex<KeyRing>
     let writer: OrderedMutex<Writer>
     /// A closure that creates or reads the key with which this machine signs; nil if it signs nothing.
     let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
     let knownDeviceKey = Mutex<DeviceKey?>(nil)
-    /// The members in the file that was checked last.
+    /// The list of members that was checked last, and the file that contains it.
     let membership = Mutex<Membership?>(nil)
-    /// Whether the user has accepted a history other than the one that this machine remembers.
+    /// Whether the user has accepted a vault whose history differs from the one that this machine remembers.
     let acceptsOtherHistory: Bool
     let queue = CommitQueue()
     let upkeep: Upkeep
     /// Whether this process holds the lock of the copy that is being merged, and therefore must not wait for that lock.
     let holdsPending = Mutex(false)
 
-    /// - Parameter view: a view that has been followed to its end and compared with the rollback memory.
+    /// - Parameter view: a view that has read all records and been compared with the rollback memory.
     init(
         _ view: LogView, _ memory: RollbackMemory?, _ options: Options, isAccepted: Bool = false,
         overruled: [UInt8]? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
@@ -67,7 +70,7 @@ package final class SealedLog: Sendable {
         writer = OrderedMutex(.writer, Writer(rememberedFingerprint: fingerprint))
     }
 
-    /// The keys of the file that this log currently shows. A rotation replaces them.
+    /// The keys of the vault file that this log currently uses. A rotation of the data key replaces them.
     package var keys: KeyRing { keyRing.withLock { $0 } }
 
     /// Replaces the view with a view of another file, or with a new view of the same file.
@@ -87,7 +90,7 @@ package final class SealedLog: Sendable {
 
     package func takeNotices() -> [Notice] { notices.take() }
 
-    /// Whether this process itself has opened the log. A child process inherits the log, but not its threads.
+    /// Whether this process opened the log itself. A forked child process inherits the log, but none of its threads.
     var isOwn: Bool { processID == getpid() }
 
     /// Whether changes are stored in a pending copy on this machine until they can be merged.
@@ -110,7 +113,7 @@ package struct OpenedValue: ~Copyable {
 }
 
 extension SealedLog {
-    // These methods throw `damaged`, `busy`, `unavailable`, and the errors of reopening a replaced file. Methods that
+    // These methods throw `damaged`, `busy`, `unavailable`, and any error from reopening a replaced file. Methods that
     // open values also throw `outOfMemory`.
 
     /// Returns the entry of a name; nil if the name is absent or its value has expired.
@@ -138,9 +141,9 @@ extension SealedLog {
         }
     }
 
-    /// Opens and converts the current values of all names with a prefix, from one snapshot, in the order of names.
+    /// Opens and converts the current values of all names with a prefix, from one snapshot, sorted by name.
     ///
-    /// - Parameter convert: converts a value. It is called without any lock held.
+    /// - Parameter convert: converts a value. It is called while no lock is held.
     package func openTagged<Result>(
         prefix: [UInt8], _ convert: (EntryName, borrowing OpenedValue) -> Result
     ) throws(LogError) -> [Result] {

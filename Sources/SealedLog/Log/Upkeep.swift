@@ -14,12 +14,13 @@ extension SealedLog {
         return true
     }
 
-    /// Compacts the vault if a compaction is due. Posts any failure as a notice, so that the transaction does not fail.
+    /// Compacts the vault if a compaction is due. A lasting failure is posted as a notice and does not make the
+    /// transaction fail. Temporary failures are ignored.
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // These errors are temporary, so no notice is posted. For example, another process may be compacting the
-            // vault. The next attempt is still postponed, since each attempt acquires the lock.
+            // A temporary error, such as another process compacting the vault, causes no notice. It still postpones the
+            // next attempt to compact the vault, since each attempt acquires the lock.
             let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
             let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
@@ -27,19 +28,19 @@ extension SealedLog {
         }
     }
 
-    /// Returns the sequence number at which a compaction that has just failed is tried again.
+    /// Returns the sequence number that the log must reach before a compaction that has just failed is tried again.
     func nextTry() -> UInt64 {
         view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
     }
 
-    /// Waits for a running compaction. If compactions are not automatic, runs a due one. Call this before exiting.
+    /// Waits for a running compaction. If compactions are not automatic, runs one if due. Call this before exiting.
     package func finishUpkeep() {
         upkeep.wait()
         if !upkeep.isAutomatic { compactIfDue() }
         completeCopy()
     }
 
-    /// Reads the next batch of bytes that this machine's copy of a database lacks, unless it lacks too many.
+    /// Reads the next batch of bytes that this machine's copy of a database lacks, unless too many are missing.
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
@@ -47,7 +48,8 @@ extension SealedLog {
 /// not exit before the task ends, because short-lived programs would otherwise never finish a task.
 final class Upkeep: Sendable {
     private struct State {
-        /// The process in which the thread runs; nil if no thread runs. A child process does not inherit the thread.
+        /// The ID of the process in which the thread runs; nil if no thread runs. A child process must not take the
+        /// thread for its own, because threads are not inherited.
         var runner: pid_t?
         var waiting: [SystemSemaphore] = []
 
@@ -64,8 +66,9 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Returns whether the calling thread must do the work whose start it has requested. This happens in a child
-    /// process, where the standard library's mutexes do not support a second thread. The next call returns false.
+    /// Returns whether ``start(_:)`` has left its work to the caller since the last call of this method. `start` does
+    /// so if ``isAutomatic`` is false, and in a child process, because the standard library's mutexes do not support a
+    /// second thread there.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
     /// Starts the work on a thread. Does nothing if the work is already running. Ignores a failure to start the thread,
@@ -106,9 +109,9 @@ final class Upkeep: Sendable {
     }
 
     private static let known = Mutex<[(upkeep: Upkeep, process: pid_t)]>([])
-    /// The registration of the exit handler, which happens once, on first use.
+    /// Registers the exit handler, which waits for running tasks. This happens once, on first use.
     private static let registration = atexit {
-        // A child process does not have its parent's threads, so it does not wait for them.
+        // A child process does not inherit its parent's threads, so it must not wait for them.
         for known in Upkeep.known.withLock({ $0 }) where known.process == getpid() { known.upkeep.wait() }
     }
 

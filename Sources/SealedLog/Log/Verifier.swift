@@ -8,33 +8,34 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var records = 0
     /// The number of bytes that were authenticated.
     package internal(set) var bytes = 0
-    /// The names with a state that was set after the first member was added, but is not signed.
+    /// The names whose current state was set after the first member was added, but is not signed.
     package internal(set) var unsigned: [String] = []
-    /// The time of the last member's removal in milliseconds since 1970; nil if the vault has members or never had any.
+    /// The time when the last member was removed, in milliseconds since 1970; nil if a member exists or none ever did.
     package internal(set) var unsignedSince: UInt64?
     /// The names with a state whose author had seen a change that this vault's history does not include.
     package internal(set) var foreign: [String] = []
     /// The names with a state whose author was not a member when the state was signed.
     package internal(set) var ofNonMembers: [String] = []
-    /// The names of different values that share a nonce, which counts as damage; see ``SharedNonces``.
+    /// The names of values that differ but share a nonce. This counts as damage; see ``SharedNonces``.
     package internal(set) var sharingNonces: [String] = []
 }
 
 extension SealedLog {
-    /// Verifies the vault. Throws `damaged` with the first damaged offset, `busy`, `unavailable`; the errors of
-    /// ``members()``.
+    /// Verifies the vault. Throws `damaged` with the offset of the first damage, `busy` or `unavailable`, or any error
+    /// from ``members()``.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
         // The lock is held only to find the log's end. Holding it during the whole verification would block writers.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
         var view = try LogView.whole(lock.store, known.keys)
-        // If this machine keeps a copy of the store, the verified bytes are stored in it.
+        // If this machine keeps a copy of the store, the bytes that are verified are saved to that copy.
         try view.replaceCopy()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
             view.store.machineCopy?.endDoubt()
-            // The members are compared last, so that damage is reported rather than an alarm about the members.
+            // Check last whether the member list lacks a removal that this machine has seen, so that damage is reported
+            // first.
             _ = try members()
             memory?.forgetUpkeep()
             return report
@@ -46,9 +47,9 @@ extension SealedLog {
 }
 
 /// The verification of every byte of a vault: the checkpoint with all its pages and values, and every record with its
-/// payload, its values and its tree. It uses no hint and no rollback memory.
+/// payload, its values and its tree. It relies on neither hints nor the rollback memory.
 struct Verifier: ~Copyable {
-    /// The log at the start of the verification, followed to its end.
+    /// The whole log, up to its end at the start of the verification.
     private let whole: LogView
     /// The log up to the last verified record.
     private var view: LogView
@@ -57,7 +58,7 @@ struct Verifier: ~Copyable {
     private let members: MemberList
     private let counter: UpkeepProgress?
 
-    /// - Parameter startsCounter: whether to start the counter. Otherwise, the caller has started it.
+    /// - Parameter startsCounter: whether to start the progress counter. If false, the caller has already started it.
     init(of whole: LogView, _ counter: UpkeepProgress?, startsCounter: Bool = true) throws(LogError) {
         self.whole = whole
         self.counter = counter
@@ -136,9 +137,10 @@ struct Verifier: ~Copyable {
         }
         guard let tree = record.index.tree else { return }
         guard tree.header == view.origin.authenticator else {
-            throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.offset)
+            throw LogError.damaged("a minor checkpoint that belongs to another checkpoint", at: record.offset)
         }
-        // The tree must contain all entries of the earlier records, and its new values must open.
+        // The minor checkpoint's tree must contain all entries of the records before it, and the values that it adds
+        // must pass verification.
         var replay = EntryMerge(
             recent: [view.recent.cursor()], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
@@ -150,7 +152,7 @@ struct Verifier: ~Copyable {
             if let old, old.name < entry.name { throw LogError.damaged("a tree lacks an entry", at: record.offset) }
             if old?.name == entry.name { expected = try replay.next() }
             guard old != entry else { continue }
-            // A value must be in the record that has the tree, unless the name already had that value.
+            // A value that is new in this record must be in the payload of this record, as the tree is.
             let before = try view.find(entry.name)?.versions ?? []
             try verify(entry) { version in
                 let isKept = before.contains { $0.nonce == version.nonce }

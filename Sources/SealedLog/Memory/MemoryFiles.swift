@@ -9,7 +9,7 @@ import Sealing
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
-    /// The first link in the folder's path that belongs to another user; nil if none, or if this process is not root's.
+    /// The first link in the folder's path that another user owns; nil if there is none or this process is not root.
     private let foreignLink: String?
 
     init(path: String, fileSystem: any FileSystem) {
@@ -31,9 +31,10 @@ struct MemoryFolder: Sendable {
 
     func location(of name: String) -> String { "\(path)/\(name)" }
 
-    /// Returns the folder's status, checked like ``check(_:_:isForRecords:)``; nil if the folder does not exist.
+    /// Checks the folder's type and owner and the links in its path, and returns its status; nil if the folder does not
+    /// exist. For `isForRecords`, see ``check(_:_:isForRecords:)``.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
-        // Even if the link points to root's own folder, its owner could redirect it before root writes.
+        // Even if the link points to root's own folder, the link's owner could redirect it before root writes.
         if let foreignLink { throw .memoryUnusable(Distrust.anotherOwner.reason(of: foreignLink)) }
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
@@ -51,7 +52,7 @@ struct MemoryFolder: Sendable {
         throw .memoryUnusable(Distrust.anotherOwner.reason(of: other))
     }
 
-    /// Checks that an open file in this folder can be trusted, and returns it.
+    /// Checks that `file`, an open file in this folder, can be trusted. Returns it as a ``TrustworthyFile``.
     func trustworthy(_ file: consuming FileDescriptor, _ location: String) throws(Notice) -> TrustworthyFile {
         let opened: TrustworthyFile
         do throws(Distrust) { opened = try TrustworthyFile(file, in: fileSystem) } catch {
@@ -61,8 +62,8 @@ struct MemoryFolder: Sendable {
         return opened
     }
 
-    /// Checks a file's type, hard links and owner. If `isForRecords` is true, the process only appends to the file and
-    /// does not trust its contents. Therefore root may append to another user's file.
+    /// Checks a file's type, hard links and owner. If `isForRecords` is true, root may use another user's file, because
+    /// the process will only append to it and will not trust its contents.
     func check(_ status: FileStatus, _ location: String, isForRecords: Bool = false) throws(Notice) {
         try checkForm(status, location)
         try checkOwner(of: location, status, isForRecords)
@@ -152,8 +153,8 @@ final class MemoryFile: Sendable {
     /// Returns the open file if it is still at the path. Otherwise opens the file now at the path, if any.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {
         if let opened = kept {
-            // The folder need not be checked again. Another user who can move this file away still cannot create one
-            // that belongs to this user.
+            // The folder need not be checked again. Another user might be able to move this file away, but cannot
+            // replace it with a file that belongs to this user.
             let status = try folder.translated(unlessMissing(fileSystem.status(at: location)), at: location)
             if let status, status.identity == opened.file.status.identity, opened.process == getpid() {
                 try folder.check(status, location)

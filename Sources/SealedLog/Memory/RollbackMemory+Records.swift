@@ -6,7 +6,7 @@ import Synchronization
 extension RollbackMemory {
     private static let headsMagic: [UInt8] = Array("vltheads".utf8)
     private static let positionSize = 8 + Authenticator.size
-    /// The file's size, which is the sum of its magic, vault ID, count, positions and authentication code.
+    /// The size of the file: its magic, vault ID, count, positions and authentication code.
     private static let headsSize = 8 + 16 + 8 + Limits.seenHeads * positionSize + KeyedHash.size
     private var headsName: String { "\(Hexadecimal.string(of: vaultID)).heads" }
 
@@ -17,7 +17,8 @@ extension RollbackMemory {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
-    /// Returns the stored positions. If ``keepsHeads`` is false, they may exist although none are added any more.
+    /// Returns the stored log positions. There may be some even if ``keepsHeads`` is false: none are added then, but
+    /// those stored earlier remain.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
@@ -39,7 +40,7 @@ extension RollbackMemory {
         }
     }
 
-    /// Adds positions as the newest ones. Drops the oldest positions beyond the maximum number.
+    /// Adds log positions as the newest ones. If there are then too many, drops the oldest ones.
     func add(heads new: [LogPosition]) {
         let magic = RollbackMemory.headsMagic + vaultID
         update(MemoryFile(headsName, in: folder), size: RollbackMemory.headsSize) { old in
@@ -61,13 +62,14 @@ extension RollbackMemory {
     }
 }
 
-// The vault that was last opened at a path.
+// This extension remembers which vault was last opened at a path.
 
 extension RollbackMemory {
     private static let pathMagic: [UInt8] = Array("vltpath1".utf8)
 
     static func pathName(_ path: String) -> String { "\(Hexadecimal.string(of: hash(Array(path.utf8)))).path" }
 
+    /// The rollback memory's record of the vault that was last opened at a path.
     struct PathRecord: Hashable, Sendable {
         let vaultID: [UInt8]
         /// The fingerprint of the file whose directory entry has been flushed; nil if the record is for another vault.
@@ -77,14 +79,16 @@ extension RollbackMemory {
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
-        // Another vault's record is authenticated under that vault's key, so only its vault ID can be used here.
+        // A record for another vault is authenticated under that vault's key. It cannot be verified here, so only the
+        // vault ID is used.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
         pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
         return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
     }
 
-    /// Writes the path's record. `durable` is the fingerprint of the file whose directory entry was flushed, if known.
+    /// Writes the ``PathRecord``. `durable`, if known, is the fingerprint of the file whose directory entry was
+    /// flushed.
     func rememberPath(durable: Authenticator?) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.pathMagic + vaultID)
@@ -95,14 +99,15 @@ extension RollbackMemory {
         pathIsKnown.store(true, ordering: .relaxed)
     }
 
-    /// Whether this object has read or written this vault's ID in the path's record. The write may have failed.
+    /// Whether this object has found this vault's ID in the ``PathRecord``, or has at least tried to store the ID
+    /// there.
     var knowsPath: Bool { pathIsKnown.load(ordering: .relaxed) }
 
     static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
         folder.read(pathName(path), size: fileSize) { _ in }.flatMap(vaultID(inPathFile:)) != nil
     }
 
-    /// Returns the vault ID in a path's record if the checksum matches. Nothing else can be checked without a key.
+    /// Returns the vault ID in a ``PathRecord`` if the checksum matches. Nothing else can be checked without a key.
     private static func vaultID(inPathFile bytes: [UInt8]) -> [UInt8]? {
         let checked = pathMagic.count + Header.identifierSize + Authenticator.size
         guard bytes.count >= fileSize, bytes.starts(with: pathMagic) else { return nil }
@@ -111,7 +116,8 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns a fingerprint of a file's checkpoint and location. The header alone would not distinguish copies.
+    /// Returns a fingerprint of a file's checkpoint and location. Without the location, copies of a vault would have
+    /// the same fingerprint.
     func fingerprint(of file: CheckpointFile, _ locationState: [UInt8]?) -> Authenticator? {
         guard let locationState else { return nil }
         var writer = ByteWriter(reserving: 64)
@@ -133,7 +139,7 @@ struct CheckpointFile: Hashable, Sendable {
 extension RollbackMemory {
     private static let membersMagic: [UInt8] = Array("vltmemb1".utf8)
     private static let landmarkLimit = 128
-    /// The file's size, which is the sum of its magic, vault ID, count, landmarks and authentication code.
+    /// The size of the file: its magic, vault ID, count, landmarks and authentication code.
     private static let membersSize = 8 + 16 + 8 + landmarkLimit * Authenticator.size + KeyedHash.size
     private var membersName: String { "\(Hexadecimal.string(of: vaultID)).members" }
 
@@ -158,9 +164,10 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark and the newest others. Does nothing if another process has since stored more.
+    /// Remembers the first landmark and the newest of the others. Unless `isForced` is true, does nothing if the file
+    /// contains landmarks that `landmarks` lacks.
     ///
-    /// - Parameter isForced: whether the user has accepted that landmarks seen before are missing.
+    /// - Parameter isForced: whether the user has accepted that previously seen landmarks are missing.
     func remember(
         members landmarks: [Authenticator], isForced: Bool, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) {
@@ -172,7 +179,7 @@ extension RollbackMemory {
         for landmark in kept { file.authenticator(landmark) }
         file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
         update(MemoryFile(membersName, in: folder), to: file.bytes) { old in
-            // `members` throws only if `formerKeys` does, and the keys were already read above.
+            // `members` throws only if its closure does, and this closure only returns keys that were read above.
             isForced || landmarks.includes((try? members(in: old) { formerKeys })?.landmarks ?? [])
         }
     }
@@ -185,20 +192,21 @@ extension [Authenticator] {
     }
 }
 
-// Failed compactions and verifications. See Format.md, "The rollback memory".
+// This extension remembers failed compactions and verifications. See Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let upkeepMagic: [UInt8] = Array("vltkeep1".utf8)
     private static let messageSize = 127
-    /// The size of the file: its magic, vault ID, authenticator, sequence number, damage flag, errno, message and code.
+    /// The size of the file: magic, vault ID, authenticator, sequence number, damage flag, errno, message and code.
     private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + messageSize + KeyedHash.size
     var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
     /// The failure of the last compaction or verification, stored so that the next process does not retry at once.
     struct Upkeep: Sendable {
-        /// The checkpoint at which the attempt failed. The failure is outdated once the vault has another checkpoint.
+        /// The checkpoint that the vault had during the failed attempt. Once it has another one, the failure no longer
+        /// counts.
         let origin: Authenticator
-        /// The sequence number at which the next attempt may be made.
+        /// The sequence number that the vault's last record must reach before the failed operation is tried again.
         let retryAt: UInt64
         let error: LogError
     }

@@ -3,12 +3,12 @@ import Sealing
 
 /// This machine's memory of a vault, stored outside the vault. Format.md, "The rollback memory", describes the files.
 ///
-/// Each file is authenticated under the vault's memory subkey. A torn file is treated as missing, and a missing file as
-/// if nothing had been seen, so neither causes a rollback error. A file that exists but cannot be used is reported.
+/// Each file is authenticated under the vault's memory subkey. A torn or missing file is treated as if nothing had been
+/// seen, so it causes no rollback error. A file that exists but cannot be used is reported.
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys of the vault's former data keys, as far as they have been needed.
+    /// The memory subkeys of the vault's former data keys, as far as this object has received them.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     let path: String
@@ -32,7 +32,7 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Switches to other keys after a rotation. Files under the former key stay valid until they are rewritten.
+    /// Switches to the new keys after a rotation. Files authenticated under the former key stay valid until rewritten.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
         add(formerKeys: [former.memoryKey])
@@ -42,16 +42,18 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether storing positions and members is suspended, because the vault lacks something this machine has seen.
+    /// Whether the rollback memory is not updated at present, because the vault lacks something that this machine has
+    /// seen.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
 
-    /// The size of `.seen` and `.path` in bytes, without the checksum of `.seen`, which `checkedSize` includes.
+    /// The size of `.seen` and `.path` in bytes. It excludes the checksum at the end of `.seen`, which `checkedSize`
+    /// includes.
     static let fileSize = 88
     private static let checkedSize = fileSize + 8
 
-    /// Returns a notice for each file of the memory that exists but cannot be read or written.
+    /// Returns a notice for each of `.seen`, `.path` and `.upkeep` that exists but cannot be read or written.
     func problems() -> [Notice] {
         let found = NoticeBoard()
         for name in [RollbackMemory.seenName(vaultID), RollbackMemory.pathName(path), upkeepName] {
@@ -62,8 +64,9 @@ final class RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of the bytes between the vault ID and the code; nil if the magic, ID or code is wrong. The code
-    /// also authenticates `context`. The file may exceed `size`, since a longer one may have been overwritten in place.
+    /// Returns a reader of the bytes between the vault ID and the authentication code; nil if the magic, the ID or the
+    /// code is wrong. The code also authenticates `context`. Bytes after the first `size` are ignored, since
+    /// overwriting a longer file in place leaves its last bytes.
     func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
@@ -91,7 +94,7 @@ final class RollbackMemory: Sendable {
     }
 
     func unchecked(_ bytes: [UInt8], size: Int = RollbackMemory.fileSize) -> ByteReader {
-        // The magic at the start of each file has 8 bytes.
+        // The magic at the start of each file is 8 bytes long.
         ByteReader(bytes, in: 8 + vaultID.count..<size - KeyedHash.size)
     }
 
@@ -99,7 +102,9 @@ final class RollbackMemory: Sendable {
         folder.read(name, size: size, report: notices.post)
     }
 
-    /// Writes a file and returns its authentic bytes. If this fails, posts a notice, since rollbacks may go undetected.
+    /// Writes a file if `isNeeded` returns true for its current bytes. Returns the new bytes with their authentication
+    /// code, even if no write was needed; nil on failure. A failed write posts a notice, since rollbacks may go
+    /// undetected.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -112,7 +117,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Passes a file's bytes to `change`. If the result is not nil, replaces them with it and a new code.
+    /// Replaces a file's bytes with the result of `change` and a new authentication code, unless that result is nil.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -137,8 +142,8 @@ extension RollbackMemory {
 
     struct Seen: Hashable, Sendable {
         let position: LogPosition
-        /// Whether the record's writer has flushed the record. A reader's flush proves nothing, since after a failed
-        /// flush, Linux regards cached bytes as clean even if they never reached the disk.
+        /// Whether the record's writer has flushed the record. A flush by a reader proves nothing: after a failed
+        /// flush, Linux treats cached bytes as clean even if they never reached the disk.
         let isFlushedByWriter: Bool
     }
 
@@ -175,13 +180,15 @@ extension RollbackMemory {
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a newer position, or the fact that the remembered position's writer has flushed the record since.
+    /// Remembers a log position if it is newer than the stored one, or if it is the same and its writer has flushed the
+    /// record since.
     ///
     /// - Parameter previous: the position that the writer had read before it wrote.
     func remember(
         _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
-        // The stored position, which will be overwritten, is added too, since it may predate the list of heads.
+        // Also adds the stored position to the list of heads before it is overwritten, because it may have been stored
+        // before that list existed.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed) { old, _ in
             guard let old else { return true }
@@ -190,7 +197,7 @@ extension RollbackMemory {
         }
     }
 
-    /// Replaces the position that ``newest()`` returned. Returns false if the file has changed since.
+    /// Replaces the position that ``newest()`` returned. Returns false if the file has changed in the meantime.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
         let old = seen()?.position
         let isKept = keepsHeads && !isHeld
@@ -199,7 +206,8 @@ extension RollbackMemory {
             isOther = bytes != former
             return !isOther
         }
-        // Git may restore the old position later. If it were not among the heads, that would look like a rollback.
+        // Git may later restore the vault's old version. That looks like a rollback unless the stored positions include
+        // the last position of that version.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }
@@ -216,7 +224,8 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // A complete file that no known data key authenticates was written after a later rotation, so it is kept.
+            // A complete file that cannot be authenticated under any known data key was written after a later rotation.
+            // It is therefore not overwritten.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }
@@ -233,7 +242,8 @@ extension RollbackMemory {
     ///   - bytes: the bytes of ``newest()``.
     ///   - vaultKeys: the vault's keys, which may have been rotated since this object received its keys.
     ///   - formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Throws: `rolledBack` if another data key authenticates the bytes; any error of `formerKeys`.
+    /// - Throws: `rolledBack` if the bytes are complete but none of these keys authenticates them; any error that
+    ///   `formerKeys` throws.
     func seen(
         in bytes: [UInt8], under vaultKeys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> Seen? {

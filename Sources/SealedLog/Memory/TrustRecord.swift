@@ -1,10 +1,11 @@
 package import LinuxSystem
 import Sealing
 
-/// The user's consents for one vault, which are read before the vault is opened. See Format.md, "The rollback memory".
+/// The fingerprint and the key commands that are accepted for one vault, in the user's rollback memory. The record is
+/// read before the vault is opened. See Format.md, "The rollback memory".
 ///
 /// No vault key authenticates the record, because it decides which vaults may be opened at all. As with every file of
-/// the rollback memory, the record is used only if no other user can have written it.
+/// the rollback memory, the record is used only if no other user could have written it.
 package struct TrustRecord: Hashable, Sendable {
     /// The vault's fingerprint, 16 bytes; nil if unknown.
     package var fingerprint: [UInt8]?
@@ -19,7 +20,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. If there are more commands than a vault can have keys, drops the oldest.
+    /// Allows a command to be run. Keeps at most as many commands as a vault can have keys, dropping the oldest.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }
@@ -35,7 +36,7 @@ package struct TrustRecord: Hashable, Sendable {
 
 extension TrustRecord {
     /// Reads a vault's record. Returns an empty record if the file is missing or torn. Throws a notice if the file
-    /// cannot be used, since another user's file could make this process run any command.
+    /// cannot be used: a file that another user wrote could make this process run any command.
     package static func read(
         ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem
     ) throws(Notice) -> TrustRecord {
@@ -43,19 +44,20 @@ extension TrustRecord {
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         var refusal: Notice?
         let bytes = folder.read(name(id), size: size) { notice in refusal = refusal ?? notice }
-        // A file that this process may read but not write is still used.
+        // If the file has been read, a notice is ignored: this process may lack only the right to write the file.
         if bytes == nil, let refusal { throw refusal }
         return TrustRecord(parsing: bytes, ofVault: id)
     }
 
-    /// Changes a vault's record while no other process can change it. Throws a notice on failure.
+    /// Changes a vault's trust record atomically. Throws a notice on failure.
     ///
-    /// - Parameter flush: makes the vault durable. This method calls it only if the record changes.
+    /// - Parameter flush: flushes the vault before the record is written. It is called only if the record changes.
     package static func update(
         ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
-        // Usually nothing changes, so a read-only folder must not cause an error.
+        // Usually the record does not change. In that case, nothing is written, so that a read-only folder causes no
+        // error.
         let known = try read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)

@@ -1,6 +1,8 @@
-/// The common history of two copies of a vault. Each copy has every state set in this history, or has replaced it.
+/// The history that two copies of a vault share. Both copies have had every state in it, and may have replaced some
+/// since.
 struct CommonPast {
-    /// The sequence number of each copy's newest record that the other copy has or has merged; nil if unknown.
+    /// For each copy, the sequence number of its newest record that the other copy contains or has merged; nil if
+    /// unknown.
     private let own: UInt64?
     private let other: UInt64?
 
@@ -19,7 +21,7 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Returns whether this machine has seen the vault end at this view's head or an earlier position.
+    /// Returns whether the rollback memory contains this view's head or an earlier position in its history.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }
@@ -31,7 +33,7 @@ extension LogView {
 /// The known log positions of a vault's history.
 struct KnownHistory {
     private(set) var positions: KnownPositions
-    /// The sequence number of the first position in this copy's line of records. Earlier positions come from merges.
+    /// The sequence number of the first position in this copy's own chain. Earlier positions come from merges.
     private let lineStart: UInt64
 
     /// Reads and authenticates all records.

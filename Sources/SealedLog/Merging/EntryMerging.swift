@@ -1,36 +1,36 @@
 import Sealing
 
-/// The entries that two copies of a vault have for the same name. Both directions of a merge have the same result.
+/// The entries that two copies of a vault have for the same name. A merge has the same result in either direction.
 ///
-/// For most entries, ``CommonPast`` shows whether the entry has changed since the copies diverged. For the rest, the
+/// For most entries, ``CommonPast`` shows whether the entry has changed since the copies diverged. Otherwise, the
 /// entries' histories decide.
 struct EntryPair {
     let own: Entry?
     let other: Entry
-    /// Whether each copy has changed the entry since the other copy took over its state; nil if this is unknown.
+    /// Whether each copy has changed the entry since its changes were last merged into the other copy; nil if unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
     let limit: TimeLimit
-    /// The rule that decides between two states with the same time. Nonces are not signed. Therefore, they must not
-    /// decide if a person whose access was removed may have chosen them.
+    /// The rule that decides between two states with the same time. Nonces are not signed, so they must not decide if a
+    /// person whose access was removed may have chosen them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }
 
     enum Outcome {
-        /// This vault's entry is already the result of the merge.
+        /// The merge leaves this vault's entry unchanged.
         case same
         case changed(Entry)
     }
 
-    /// Whether both copies have changed the entry, each without knowledge of the other copy's change.
+    /// Whether both copies have changed the entry, each without having the other's change.
     var isConflict: Bool {
         guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
         return !own.knows(other, hasChanged: hasOtherChanged, limit)
             && !other.knows(own, hasChanged: hasOwnChanged, limit)
     }
 
-    /// Returns the later state, with a history of both copies' values except those that either copy has forgotten.
+    /// Returns the later entry. Its history has the values of both entries, except those that either has forgotten.
     func merged(at now: UInt64) -> Outcome {
         // If only this vault has changed the entry, values that this vault has dropped stay dropped.
         if hasOtherChanged == false { return .same }
@@ -42,11 +42,12 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only the later entry has new values, its order of values is kept, even if several have the same time.
+        // If the later entry has all of the other's values, its order of values is kept, even for values of the same
+        // time.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
-            // A version that was restored has several timestamps. The latest one counts, whichever copy it comes from.
+            // A restored version occurs more than once, with different times. Only its latest occurrence is kept.
             entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
@@ -58,21 +59,21 @@ struct EntryPair {
     }
 
     private func isOtherLater(than own: Entry) -> Bool {
-        // If one state is based on the other, it is later, whatever the clocks showed. This order is not signed, so it
-        // counts only if both histories are believed. Otherwise, a person whose access was removed could put an old
-        // state on top of the current state.
+        // An entry whose history contains the other's current value is later, regardless of the clocks. The order of a
+        // history is not signed, so this rule applies only if both copies are trusted. Otherwise, a person whose access
+        // was removed could make an old state appear later than the current one.
         if tie == .byNonce {
             let ownFollows = own.follows(other)
             let otherFollows = other.follows(own)
             if ownFollows != otherFollows { return otherFollows }
         }
         if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
-        // Two removals at the same time may have different histories. One that includes the other's counts as later.
+        // If two removals have the same time, the one whose history includes the other's is later.
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
-    /// Returns the merged entry, with the attribute `key` added from either copy. Returns nil if nothing has to be
-    /// added or this vault has not changed the entry. Throws `invalid` if the attribute does not fit.
+    /// Returns the merged entry with the attribute `key` added, which it lacks and either copy has. Returns nil if
+    /// there is nothing to add or this vault has not changed the entry. Throws `invalid` if there is no room.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -83,14 +84,15 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// Returns the first of the two entries' current values that `entry` replaces; nil if `entry` replaces neither.
+    /// Returns the current value that is no longer current in the merged entry, `entry`. If this applies to both
+    /// copies' values, returns this vault's; if to neither, nil.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
         }
     }
 
-    /// The versions of each copy, except those that the other copy has forgotten on request.
+    /// The nonces of both copies' versions, except versions that the other copy has forgotten.
     private var keptVersions: Set<Nonce> {
         let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged, limit) ?? []
         let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged, limit)
@@ -99,13 +101,13 @@ struct EntryPair {
 
     private static func outcome(_ entry: Entry, for own: Entry) -> Outcome {
         var known = own
-        // An entry's sequence number and `joined` time are not part of its state.
+        // A difference only in the sequence number or the `joined` time does not count as a change.
         known.sequence = entry.sequence
         known.joined = entry.joined
         return known == entry ? .same : .changed(entry)
     }
 
-    /// Returns whether the state of `entry` is later than that of `other`. Both copies get the same order.
+    /// Returns whether the state of `entry` is later than that of `other`. Merges in either copy agree on this.
     private func isLater(_ entry: Entry, than other: Entry) -> Bool {
         if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }
@@ -113,11 +115,12 @@ struct EntryPair {
         if left.current.nonce != right.current.nonce {
             return EntryPair.isGreater(left.current.nonce, than: right.current.nonce)
         }
-        // Both copies have restored the same version, so the entries' other fields decide.
+        // Both copies restored the same version at the same time, so the entries' other fields decide which is later.
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Returns whether `version` is later than `other`. Impossible times count too, because the copies agree on them.
+    /// Returns whether `version` is later than `other`. Compares even impossible times, so that a merge in either copy
+    /// produces the same order.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -142,26 +145,27 @@ extension Entry {
         }
     }
 
-    /// Returns the values that the other copy has not forgotten on request. They were set after the request, or the
-    /// other copy still has them. The current value also counts if the other copy is known never to have had it.
+    /// Returns this entry's values that `other` has not forgotten: those set after its `forgotten` time, and earlier
+    /// values that it still has. Includes the current value if `hasChanged` is true, since `other` has never had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
             + earlier.filter { version in
-                // If one of the two times is impossible, their order is unknown, and the version counts as earlier.
+                // If only one of the two times is impossible, their order is unknown, so the version counts as set
+                // before the `forgotten` time.
                 version.modified > forgotten && limit.isLater(version.modified, than: forgotten)
                     || other.has(version.version)
             }
     }
 
-    /// Returns whether this entry was once in the current state of `other`. A removal leaves no version. It counts as
-    /// included if this entry's current value was created later and this entry's history has the removed value.
+    /// Returns whether this entry has, or once had, the current state of `other`. A removal leaves no version, so it is
+    /// inferred if this entry's current value was created later and its history has the removed value.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
             guard let content else { return !limit.isLater(other.modified, than: modified) }
-            // A removal with an impossible time does not count as included.
+            // The time of a removal in `other` may be impossible. This entry then counts as not having that removal.
             return limit.isPossible(other.modified) && !limit.isLater(other.modified, than: content.created)
                 && other.earlier.first.map { has($0.version) } ?? true
         }
@@ -177,7 +181,7 @@ extension Entry {
         other.states.allSatisfy { hasState($0, limit) }
     }
 
-    /// Returns whether this entry had the value of `state` at that state's time or later.
+    /// Returns whether the value of `state` is this entry's current or an earlier value, with the same or a later time.
     private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
         states.contains { own in
             own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)
@@ -186,7 +190,7 @@ extension Entry {
 }
 
 extension Entry.Content {
-    /// The encoded fields that belong to the entry rather than to its value.
+    /// The entry's creation time, expiry and attributes, encoded.
     fileprivate var encodedDetails: [UInt8] {
         var writer = ByteWriter()
         writer.varint(created)

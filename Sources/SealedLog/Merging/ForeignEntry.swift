@@ -1,9 +1,10 @@
 import LinuxSystem
 import Sealing
 
-/// An entry of another copy, after this vault's versions have replaced equal versions of the copy.
+/// An entry from another copy. Each version that this vault also has is replaced with this vault's version.
 ///
-/// Boxes are resealed if the copies' data keys differ. Otherwise, boxes stay unchanged and usually have equal nonces.
+/// If the copies' data keys differ, the copy's boxes are resealed. If not, a value that both copies have usually has
+/// the same nonce in both.
 struct ForeignEntry {
     private(set) var entry: Entry
     private var sealed: [Nonce: [UInt8]] = [:]
@@ -28,7 +29,7 @@ struct ForeignEntry {
 
     /// Reduces the entry to the part that `gate` admits. Leaves the entry unchanged if the gate admits nothing.
     ///
-    /// - Parameter copied: the entry as it is in the copy.
+    /// - Parameter copied: the entry as stored in the copy.
     mutating func pass(
         _ gate: MergeGate, _ copied: Entry, knownAs own: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> MergeGate.Admission {
@@ -37,15 +38,16 @@ struct ForeignEntry {
         return admitted
     }
 
-    /// Returns the boxes of a merged entry's versions, the current version first; nil for versions that are already in
-    /// this vault's file. Throws `damaged` if the current value or a value from the copy cannot be opened.
+    /// Returns the boxes of a merged entry's versions, the current one first; nil for versions already in this vault's
+    /// file. Throws `damaged` if a value from the copy, or an earlier value that becomes current, cannot be opened.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // If this vault's version is damaged, the copy's resealed version with the same nonce replaces it.
+            // A resealed box comes first: it may have the nonce of a damaged version in this vault, to replace that
+            // version.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {
@@ -59,14 +61,14 @@ struct ForeignEntry {
     }
 }
 
-/// The values of another copy of a vault. Only values that can be opened are taken over.
+/// The values of another copy of a vault. Only values that can be opened are merged.
 struct CopiedValues: ~Copyable {
     private let copy: LogView
     private var opener: ValueOpener
-    /// The resealer of the values; nil if both copies have the same data key.
+    /// The resealer of the copy's values; nil if the vault has the same data key.
     private var resealer: ValueResealer?
 
-    /// - Parameter keys: the keys of the vault that takes over the values; nil if the copy has the same data key.
+    /// - Parameter keys: the keys of the vault into which the values are merged; nil if the copy has the same data key.
     init(of copy: LogView, resealing keys: KeyRing?) throws(LogError) {
         let resealer = try CopiedValues.resealer(of: copy, keys)
         opener = try ValueOpener(of: copy.store, keys: copy.keys)
@@ -92,7 +94,7 @@ struct CopiedValues: ~Copyable {
         try resealer?.reseal(version)
     }
 
-    /// Returns this vault's version that equals the version in `state`. Two versions are equal if they have the same
+    /// Returns the version in this vault that equals the version in `state`. Versions are equal if they have the same
     /// box, or the same value and time. If the data keys differ, a version also equals its resealed form.
     func ownVersion(
         of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView
@@ -100,15 +102,15 @@ struct CopiedValues: ~Copyable {
         let version = state.version
         let isResealed = resealer != nil
         if !isResealed, let same = known.first(where: { $0.version.nonce == version.nonce }) { return same.version }
-        // Values are compared even if both copies have the same data key. A value that was resealed twice in one copy
-        // and once in the other has different nonces.
+        // Values are compared even if both copies have the same data key: a value that was resealed twice in one copy,
+        // but only once in the other, has a different nonce in each.
         let candidates = known.filter { own in
             own.version.kind == version.kind && own.version.length == version.length
                 && (isResealed || own.modified == state.modified)
         }
         guard !candidates.isEmpty else { return nil }
         let hash = try copy.valueHash(of: version)
-        // A damaged value of this vault counts as different from all values of the copy.
+        // A damaged value in this vault counts as different from all values in the copy.
         for own in candidates where try ours.hasValue(own.version, ofHash: hash) {
             if own.modified == state.modified { return own.version }
             if try ours.keys.reseals(version, hash, as: own.version) { return own.version }

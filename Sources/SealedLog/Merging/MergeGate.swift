@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-/// The names that the user takes over although a person whose access was removed may have changed them.
+/// The names whose changes the user accepts, even if a person whose access was removed may have made them.
 package enum NamesTaken: Sendable {
     case some(Set<EntryName>)
     case all
 
     package static let none = NamesTaken.some([])
 
-    /// Creates a selection of names. Names are compared by their bytes, so names that only look the same are different.
+    /// Creates a selection of names. Names are compared bytewise, so names that merely look the same are different.
     package init(_ names: [String]) { self = .some(Set(names.compactMap { EntryName($0) })) }
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
@@ -22,44 +22,45 @@ package enum NamesTaken: Sendable {
     }
 }
 
-/// A filter that refuses states that a person whose access was removed may have written; Format.md, "Merging".
+/// A filter that rejects states that a person whose access was removed may have written. See Format.md, "Merging".
 ///
-/// A state of another copy counts if a current member has signed the state or the user takes it over. All states count
-/// if the copy has this vault's data key and no removal of a member is known.
+/// A state of another copy is admitted if a member has signed it or the user accepts it. All states are admitted if the
+/// copy's data key is not a former one, and every removal of a member is among the changes in ``brought``.
 struct MergeGate {
     /// Whether the copy has a data key that this vault has replaced or never had.
     let isOfFormerKey: Bool
     let isBelieved: Bool
     let members: MemberList
-    /// The member changes that only the copy has.
+    /// The member changes that only the copy has, or all of the copy's member changes if its data key is newer.
     let brought: Set<Authenticator>
     let taken: NamesTaken
-    /// The signer of states that the user takes over; nil in a vault without members.
+    /// The signer for the states that the user accepts; nil if the vault has no members.
     let signer: StateSigner?
 
     struct Admission {
-        /// The part of the entry that the gate admits; nil if no part counts.
+        /// The part of the entry that ``MergeGate`` admits; nil if it admits nothing.
         let entry: Entry?
         var isWhole = true
-        /// Whether any of the entry's states counts only because the user takes it over.
+        /// Whether any of the entry's states is admitted only because the user accepts it.
         var isTaken = false
     }
 
-    /// Returns the part of the copy's entry that counts. States that this vault already has always count.
+    /// Returns the part of the copy's entry that is admitted. States that this vault already has are always admitted.
     ///
     /// - Parameters:
-    ///   - copied: the entry as it is in the copy.
-    ///   - entry: the same entry, in which this vault's versions replace equal versions of the copy.
+    ///   - copied: the entry as stored in the copy.
+    ///   - entry: the same entry, but with this vault's versions in place of equal versions from the copy.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // If no members are left, changes are not signed, so everything counts, as in a vault that never had members.
+        // Without members, changes are not signed, so all states are admitted unless the copy has a former data key.
+        // This also applies to a vault whose members have all been removed.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }
         var entry = entry
         let isTaken = taken.contains(entry.name)
-        // The copy's `forgotten` and `joined` are not signed, so only this vault's count.
+        // The copy's `forgotten` and `joined` are not signed, so only this vault's are used.
         if !isBelieved, !isTaken { entry.disbelieve() }
         let known = old?.signedStates ?? []
         var doubtful: [Int] = []
@@ -75,15 +76,16 @@ struct MergeGate {
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
         guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
         var former = entry.former
-        // A removal does not store the time when the name was created, so this vault's entry provides it.
+        // A removal does not record when the removed value was created, so that time is copied from this vault's entry.
         if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
             former?.content?.created = own.created
         }
         return Admission(entry: former, isWhole: false)
     }
 
-    /// Returns whether a member has signed a state. If the copy has a former data key, only current members count.
-    /// Otherwise, members whom only the copy has removed count as well. Throws `damaged` if the signature is invalid.
+    /// Returns whether a member has signed a state. If the copy has a former data key, the signer must be a current
+    /// member. Otherwise, it can also be a member whom only the copy has removed. Throws `damaged` if the signature is
+    /// invalid.
     private func isVouchedFor(_ state: SignedState, _ values: inout CopiedValues) throws(LogError) -> Bool {
         guard let authorship = state.authorship else { return false }
         let author = authorship.author
@@ -105,7 +107,7 @@ struct MergeGate {
 }
 
 extension SignedState {
-    /// Returns whether two states are equal, regardless of the devices that signed them.
+    /// Returns whether two states are equal, regardless of which devices signed them.
     fileprivate func isSame(as other: SignedState) -> Bool {
         guard modified == other.modified else { return false }
         guard let content, let another = other.content else { return content == nil && other.content == nil }

@@ -1,24 +1,26 @@
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same
-        /// The copies' keys differ. Either this vault's keys apply, or the copy's keys, for example if they are newer.
+        /// The two copies have different keys. The merged vault keeps this vault's keys (`own`) or adopts the other
+        /// copy's (`other`), for example because those are newer.
         case own, other
     }
 
     /// The names that were added or changed in this vault, sorted bytewise.
     package internal(set) var changed: [String] = []
-    /// The names whose entries both copies have changed since the copies diverged. The later value counts.
+    /// The names whose entries both copies have changed since the copies diverged. The later value becomes current.
     package internal(set) var conflicts: [String] = []
-    /// The names in conflict whose replaced value was dropped, because the vault keeps no history or the entry is full.
+    /// The names in ``conflicts`` whose replaced value was dropped, because the vault keeps no history or the entry
+    /// would have become too large.
     package internal(set) var dropped: [String] = []
-    /// The names with changes that were refused because a person whose access was removed may have made them.
+    /// The names with changes that were rejected because a person whose access was removed may have made them.
     package internal(set) var refused: [String] = []
-    /// The refused names whose newest state is a removal.
+    /// The names in ``refused`` whose newest state is a removal.
     package internal(set) var refusedRemovals: Set<EntryName> = []
     /// Whether the copy has a data key that this vault has replaced or never had.
     package internal(set) var isOfFormerKey = false
-    /// Whether the refused states are in this vault rather than in the copy, because a person whose access the copy has
-    /// removed may have written them. If so, nothing was merged.
+    /// Whether the rejected changes are this vault's rather than the copy's, because a person whose access was removed
+    /// in the copy may have made them. If so, nothing was merged.
     package internal(set) var refusesOwn = false
     /// The indices of this vault's keys that the copy has removed or may have removed. Nothing is merged until the user
     /// has decided whether these keys stay.
@@ -27,12 +29,12 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var goneKeys: [LogKeySlot] = []
     package internal(set) var members = MemberDifferences()
     package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
-    /// The new path of a copy with pending changes, if some of these changes were refused.
+    /// The new path of a copy with pending changes, if some of these changes were rejected.
     package internal(set) var keptAt: String?
-    /// Whether the copy ends within a record, perhaps because its file is still being copied.
+    /// Whether the copy ends in the middle of a record, perhaps because its file is still being copied.
     package internal(set) var isUnfinished = false
     package internal(set) var keys = Keys.same
-    /// The log positions in signed states that were taken over from the copy.
+    /// The log positions in the signatures of the copy's entries. Each is the newest one that the signer had read.
     var signedPositions: Set<LogPosition> = []
 
     mutating func refuse(_ entry: Entry) {
@@ -41,12 +43,12 @@ package struct MergeReport: Hashable, Sendable {
     }
 }
 
-/// The names of members that only one of the merged copies has.
+/// The members that a merge has removed, and those that only one of the two copies has after the merge, by name.
 package struct MemberDifferences: Hashable, Sendable {
     /// The members of this vault that the merge has removed.
     package var removed: [String] = []
-    /// The members of the merged vault who are not members in the other copy.
+    /// The members of the merged vault who are not members of the other copy.
     package var hereAlone: [String] = []
-    /// The members in the other copy who are not members of the merged vault.
+    /// The members of the other copy who are not members of the merged vault.
     package var thereAlone: [String] = []
 }

@@ -1,18 +1,20 @@
-/// A copy that is being merged into this vault, and the rules of the merge.
+/// A copy that is being merged into this vault, and the rules for the merge.
 struct MergedCopy {
     let view: LogView
     let past: CommonPast
-    /// Whether this vault's history is believed. If this machine has never seen this file as the vault, a person whose
-    /// access was removed may have put the file there. Log positions are not secret, so they prove nothing.
+    /// Whether this vault's history is trusted. If this machine does not recognize this file as the vault, a person
+    /// whose access was removed may have put it at the vault's path. Log positions are not secret, so they do not prove
+    /// that it is the vault.
     let isOwnBelieved: Bool
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
-    /// The key of an attribute that an entry keeps if both copies have changed the entry and either has the attribute.
+    /// The key of an attribute that a merge must not drop. If both copies have changed an entry and either has the
+    /// attribute, the merged entry has it too.
     let keptAttribute: String?
-    /// The current time of this machine's clock.
+    /// The current time by this machine's clock.
     let now: UInt64
-    /// The limit for possible times, derived from this machine's clock and the server's.
+    /// The latest possible time of a state, derived from this machine's clock and the server's.
     let limit: TimeLimit
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
@@ -21,12 +23,12 @@ struct MergedCopy {
     func mayBringIn(_ entry: Entry) -> Bool { !areHistoriesBelieved || past.hasOtherChanged(entry) != false }
 
     /// - Parameters:
-    ///   - other: the part of the copy's entry that counts.
-    ///   - entry: the entry as it is in the copy.
+    ///   - other: the part of the copy's entry that ``MergeGate`` has admitted.
+    ///   - entry: the entry as stored in the copy.
     func pair(_ own: Entry?, _ other: Entry, changedAs entry: Entry) -> EntryPair {
         var own = own
         if !isOwnBelieved, !taken.contains(entry.name) { own?.disbelieve() }
-        // If one of the histories is not believed, the signed times decide which state is later.
+        // If either copy's history is not trusted, the signed times of the states decide which one is later.
         guard areHistoriesBelieved else {
             return EntryPair(
                 own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, limit: limit,
@@ -48,7 +50,7 @@ extension Entry {
 
 /// A group of the copy's entries that are merged in one record.
 struct MergeStep {
-    /// The entries that may have changed in the copy since this vault took over their state.
+    /// The entries that may have changed in the copy since they were last merged into this vault.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
     private(set) var isEnd = true

@@ -1,41 +1,43 @@
 import LinuxSystem
 import Sealing
 
-/// The choice of the key slots, the data key and the members that count after a merge.
+/// The key slots, the data key and the members that apply after a merge.
 struct MergedKeys {
     private enum Relation {
         /// Both copies have the same data key.
         case same
-        /// The other copy's data key replaced this vault's. Keys removed in that rotation must not reopen the vault.
+        /// The other copy has replaced this vault's data key. The merge must not restore the keys that this rotation
+        /// removed.
         case otherIsNewer
         /// The other copy has a data key that this vault has replaced or never had.
         case otherIsForeign
     }
 
     private let relation: Relation
-    /// Whether the merged vault gets the other copy's keys and history limits.
+    /// Whether the merged vault uses the other copy's keys and history limits.
     private var countsOther: Bool
     private let areSlotsSame: Bool
     private let ownKeys: SlotTable
     private let otherKeys: SlotTable
     /// The salts of this vault's key slots that the user keeps even if the other copy has removed them.
     private let kept: Set<[UInt8]>
-    /// Whether this machine has seen this file as the vault. If so, keys that were removed in this file stay removed.
-    /// Otherwise, a person whose access the other copy has removed may have put the file at the vault's path.
+    /// Whether this machine recognizes this file as the vault. If so, keys that were removed in this file stay removed.
+    /// If not, someone whose access was removed in the other copy may have put the file at the vault's path, so a merge
+    /// that uses the other copy's keys ignores this file's removals.
     private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
     private let ownMembers: MemberList
     private let otherMembers: MemberList
-    /// Whether this vault has had the other copy's data key.
+    /// Whether the other copy's data key is a former data key of this vault.
     private let isOfKnownKey: Bool
-    /// The member changes that only the other copy has. If the other copy's data key counts, all of that copy's member
-    /// changes are included, since the removed members do not have that data key.
+    /// The member changes that only the other copy has. If that copy's data key applies, all of its member changes are
+    /// included, because the members whom it has removed do not have this data key.
     let broughtChanges: Set<Authenticator>
 
     /// - Parameters:
     ///   - kept: the salts of this vault's key slots that the user keeps.
-    ///   - isOwnKnown: whether this machine has seen this file as the vault.
+    ///   - isOwnKnown: whether this machine recognizes this file as the vault.
     init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool) throws(LogError) {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
@@ -59,8 +61,8 @@ struct MergedKeys {
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
-    /// Uses the other copy's keys, since this machine has seen that copy as the vault. This vault's file may be older
-    /// and may still have keys that were removed later.
+    /// Uses the other copy's keys if both copies have the same data key. Call this if this machine recognizes that copy
+    /// as the vault, because this vault's file may then be older and still have keys that were removed later.
     mutating func countOther() { if relation == .same { countsOther = true } }
 
     var choice: MergeReport.Keys {
@@ -70,10 +72,10 @@ struct MergedKeys {
 
     // MARK: Removed keys
 
-    /// The indices of this vault's keys that the other copy has removed. The user must decide whether they stay. If
-    /// both copies have the same data key, the only such key is the one that has opened this vault. If both data keys
-    /// were rotated, all keys that the other copy lacks are included, since a person whose access was removed may have
-    /// renamed a key, and the copy's list of removed keys then lacks that key.
+    /// The indices of this vault's keys that the other copy has removed or may have removed, so that the user must
+    /// decide whether they stay. If both copies have the same data key, only the key that has opened this vault can be
+    /// among them. If both data keys were rotated, all keys that the other copy lacks are included: a person whose
+    /// access was removed may have renamed a key, so that it is missing from the copy's list of removed keys.
     private var askedKeys: [Int] {
         guard relation != .otherIsNewer, !countsOther else { return [] }
         let own = ownKeys.identities
@@ -89,7 +91,7 @@ struct MergedKeys {
 
     private func isKept(_ index: Int) -> Bool { kept.contains(ownKeys.slots[index].salt) }
 
-    /// The indices of the keys about which the user has not decided yet.
+    /// The indices of this vault's keys that the other copy may have removed, except for those that the user keeps.
     var doubtedKeys: [Int] { askedKeys.filter { !isKept($0) } }
 
     var keptKeys: Set<SlotLabel.ID> { Set(askedKeys.filter(isKept).map { ownKeys.labels[$0].id }) }
@@ -119,14 +121,14 @@ struct MergedKeys {
     }
 
     /// Throws `pinWrong` if this vault has never had the copy's data key, because the copy may be a forgery. Anyone who
-    /// knows a recipient's public key can create a vault with the same ID that this recipient can open.
+    /// knows a recipient's public key can create a vault that has the same ID and that this recipient can open.
     func checkThatDataKeyIsKnown() throws(LogError) {
         guard relation != .same, !isOfKnownKey else { return }
         throw LogError(.pinWrong, Hexadecimal.string(of: try theirs.keys.fingerprint(of: theirs.header.vaultID)))
     }
 
-    /// Whether this vault has had the other copy's data key, or takes it over in this merge. If not, the rotation to
-    /// that key may have removed a person's access, and that person may have written this file.
+    /// Whether this vault has the other copy's data key, has had it, or adopts it in this merge. If not, this vault's
+    /// file may have been written by someone whose access was removed in the rotation to that key.
     var isOfKnownOrigin: Bool { relation != .otherIsForeign || isOfKnownKey }
 
     /// Whether both copies have the same data key, so that their values can be compared by nonce.
@@ -135,11 +137,11 @@ struct MergedKeys {
     /// Whether a person whose access this vault has removed may have written the other copy.
     var isOfFormerKey: Bool { relation == .otherIsForeign }
 
-    /// The other copy's key ring; nil if the merged vault keeps this vault's data key.
+    /// The other copy's key ring if the merge adopts that copy's data key; otherwise nil.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Whether the other copy's history is believed, because no member whom this vault has removed has that copy's data
-    /// key. After the removal of the last member, the vault counts as one that never had members.
+    /// Whether the other copy's history is trusted. It is trusted if no member whom this vault has removed has that
+    /// copy's data key. If no members remain, earlier removals do not count, as if the vault had never had members.
     var isOtherHistoryBelieved: Bool {
         get throws(LogError) {
             switch relation {
@@ -152,17 +154,18 @@ struct MergedKeys {
         }
     }
 
-    /// Returns this vault's members, and the members whom they have added in the other copy. If the other copy's data
-    /// key is newer, returns that copy's members, and the members whom they have added in this vault.
+    /// Returns the members after the merge: this vault's, with the changes that they have made in the other copy. If
+    /// the other copy's data key is newer, returns that copy's members, with the changes that they have made here.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
-        // A copy with a former data key cannot add the first member, since all other members depend on the first.
+        // A copy with a former data key must not add the first member, since all other members depend on the first.
         if isOfFormerKey, own.records.isEmpty { return own }
         if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns the other copy's gate, which refuses states of this vault; nil if no states have to be refused. A person
-    /// whose access the other copy has removed may have put this file at the vault's path.
+    /// Returns a gate that checks this vault's own states as a merge into the other copy would; nil if no check is
+    /// needed. The check is needed because someone whose access was removed in the other copy may have put this vault's
+    /// file at its path.
     ///
     /// - Parameter signer: signs the states that the user keeps.
     func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
@@ -184,22 +187,24 @@ struct MergedKeys {
         }
     }
 
-    /// Whether the copy has member changes that this vault takes over.
+    /// Whether the copy has member changes that this vault will adopt.
     var bringsMembers: Bool {
         get throws(LogError) { try members(ownMembers).records.map(\.id) != ownMembers.records.map(\.id) }
     }
 
     /// - Parameters:
-    ///   - isTaken: whether this vault already has the keys that count.
-    ///   - known: the positions that count as merged; nil if there are none yet.
-    ///   - isWhole: whether the copy counts as merged.
-    ///   - isOwnBelieved: whether this vault's positions count.
+    ///   - isTaken: whether this vault already has the keys that apply after the merge.
+    ///   - known: the log positions to record as merged; nil if there are none yet.
+    ///   - isWhole: whether the whole copy counts as merged, because nothing was refused and the copy's history is
+    ///     accepted.
+    ///   - isOwnBelieved: whether this vault's history is trusted. If so, all of its log positions are kept.
     func change(
         _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?, isWhole: Bool,
         isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
-        // If both data keys were rotated, machines may remember the vault under any of the other copy's data keys.
+        // If both data keys were rotated, another machine's rollback memory may have been authenticated with any data
+        // key that the other copy has had. A complete merge therefore adopts the subkeys of all of them.
         let former =
             switch relation {
             case .same: [[UInt8]]()
@@ -208,7 +213,8 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // The access log is on if either copy has switched it on. A copy with a foreign data key does not count.
+        // The access log is on if it is on in either copy. The setting of a copy is ignored if this vault has replaced
+        // or never had its data key.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
@@ -221,6 +227,6 @@ struct MergedKeys {
 }
 
 extension LogError {
-    /// This error, but with the code `copyDamaged` instead of `damaged`.
+    /// This error as an error of the other copy: `damaged` becomes `copyDamaged`.
     var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
 }

@@ -1,22 +1,22 @@
 import Sealing
 
-/// A table of the nonces of a vault's values, which finds nonces that different boxes share. No writer seals two values
+/// A record of the nonces of all values of a vault, to detect a nonce that two boxes share. No writer seals two values
 /// with the same nonce, but a person with the data key can. Anyone who knows one of the two values can then compute the
-/// other one, and the key that authenticates both.
+/// other, and the key that authenticates both.
 struct NonceTable {
     /// The first 8 bytes of each nonce, so that a million nonces take only 8 MB.
     private var starts: [UInt64] = []
 
     mutating func add(_ entry: Entry) { starts += entry.versions.map(\.nonce.start) }
 
-    /// Returns the nonces whose first 8 bytes occur more than once. These nonces must be compared in full.
+    /// Returns the nonces whose first 8 bytes occur more than once. Their other bytes must still be compared.
     consuming func shared() -> SharedNonces {
         starts.sort()
         return SharedNonces(starts: Set(zip(starts, starts.dropFirst()).filter { $0 == $1 }.map(\.0)))
     }
 }
 
-/// The boxes whose nonces may be shared.
+/// The boxes that may share their nonce with another box.
 struct SharedNonces {
     private let starts: Set<UInt64>
     private var boxes: [Nonce: [(name: EntryName, version: StoredVersion)]] = [:]
@@ -31,7 +31,8 @@ struct SharedNonces {
         }
     }
 
-    /// Returns the names of values whose boxes differ although they share a nonce. Equal boxes reveal nothing.
+    /// Returns the names of values that share a nonce but have different boxes. Equal boxes contain the same value, so
+    /// they reveal nothing.
     func names(in store: any RecordStore) throws(LogError) -> Set<EntryName> {
         var names: Set<EntryName> = []
         for boxes in boxes.values {
@@ -45,8 +46,8 @@ struct SharedNonces {
 }
 
 extension StoredVersion {
-    /// Returns whether two boxes have the same bytes. The bytes are not authenticated. Therefore, boxes that differ in
-    /// this machine's copy are compared again at the store's location.
+    /// Returns whether two boxes have the same bytes, without authenticating them. If they differ in this machine's
+    /// copy of a database, compares them again in the database.
     fileprivate func hasSameBox(
         in store: any RecordStore, as other: StoredVersion, in otherStore: any RecordStore
     ) throws(LogError) -> Bool {
@@ -62,7 +63,7 @@ extension StoredVersion {
 }
 
 extension LogView {
-    /// Returns the names of values whose boxes differ although they share a nonce, sorted bytewise.
+    /// Returns the names of values that share a nonce but have different boxes, sorted bytewise.
     func namesSharingNonces() throws(LogError) -> [String] {
         var table = NonceTable()
         var merge = try entries()

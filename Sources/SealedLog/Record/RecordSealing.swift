@@ -15,8 +15,8 @@ struct RecordPlan: Sendable {
             position: record.position, hint: hint)
     }
 
-    /// Seals a record with a complete payload. If the offsets in the index depend on the index's size, `indexSize` is
-    /// that size without the tag, and the index is padded to that size.
+    /// Seals a record with a complete payload. If the index contains offsets that depend on the index's size,
+    /// `indexSize` is that size without the tag, and the index is padded to it.
     init(
         _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
         vaultID: [UInt8]
@@ -50,20 +50,21 @@ struct RecordPlan: Sendable {
     }
 }
 
-/// A reader that opens records. It reads many small records with one system call.
+/// A reader that opens records. With one system call, it can read many small records.
 struct RecordReader {
     enum Finding {
-        /// No record, because zeros or the end of the file follow.
+        /// There is no record at the offset, only zeros or the end of the file.
         case nothing
         case record(Record)
-        /// The frame is invalid or the index does not open, because the record was torn or changed.
+        /// The frame is invalid or the index cannot be opened, because the record was torn or changed.
         case failing(StaticString)
-        /// The index opens, but does not continue the log or violates the format. Writers never leave such a record.
+        /// The index is authentic, but breaks the format, or the record does not belong at this point of the log. No
+        /// writer leaves such a record.
         case foreign(StaticString)
     }
 
-    /// The minimum window size, equal to the step in which writers extend the file. With a larger window, page faults
-    /// would take more time than fewer system calls save.
+    /// The minimum number of bytes to read at once, equal to the step in which writers extend the file. Reading more at
+    /// once would save system calls, but cost more time in page faults.
     static let windowSize = Int(Limits.growth)
 
     let store: any RecordStore
@@ -71,15 +72,15 @@ struct RecordReader {
     let vaultID: [UInt8]
     let name: BoundName?
     private(set) var window: [UInt8] = []
-    /// The number of bytes in the window that were read from the store.
+    /// The number of bytes at the start of `window` that were read from the store.
     private(set) var windowCount = 0
     private(set) var windowOffset: UInt64 = 0
-    /// Whether the window reaches to the end of the file.
+    /// Whether the bytes in `window` reach the end of the file.
     private(set) var windowIsLast = false
 
     /// Reads the record at an offset. Unless `previous` is nil, the record must follow that log position.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
-        // The head is copied, because the next read would copy the whole window if a slice of it were still in use.
+        // Copy the head of the record. While a slice of `window` exists, the next read would copy all of `window`.
         let head = Array(try bytes(at: offset, upTo: Frame.headSize))
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
         guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
@@ -87,7 +88,7 @@ struct RecordReader {
         }
         let nonce = RecordReader.nonce(inHead: head[...])
         let box = try bytes(at: offset + UInt64(Frame.headSize), upTo: frame.indexLength)
-        guard box.count == frame.indexLength else { return .failing("a record is cut") }
+        guard box.count == frame.indexLength else { return .failing("a record is truncated") }
         guard let plaintext = box.withUnsafeBytes({ keys.open($0, for: .record, nonce: nonce) }) else {
             return .failing("a record does not authenticate")
         }
@@ -96,15 +97,16 @@ struct RecordReader {
         }
         let record = Record(
             offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
-        // The frame is not sealed. Without this check, anyone who can write the file could change the payload's length.
+        // The frame, which states the payload's length, is not sealed. Without this check, anyone who can write the
+        // file could change that length.
         guard index.namedEnd(ofPayloadAt: record.payload.lowerBound) == record.end else {
             return .foreign("a record's length does not match its index")
         }
         if let previous, (index.sequence, index.previous) != (previous.sequence + 1, previous.authenticator) {
-            return .foreign("a record does not follow the one before")
+            return .foreign("a record does not match its predecessor")
         }
         if previous != nil, !BoundName.admits(index, under: name) {
-            return .foreign("a record was written under another name of the vault")
+            return .foreign("a record belongs to a copy of the vault under another name")
         }
         if let copy = store.machineCopy {
             head.withUnsafeBytes { copy.confirm($0, at: offset) }
@@ -126,14 +128,15 @@ struct RecordReader {
             last.withUnsafeBytes { hash.update($0) }
         }
         guard hash.finish() == record.index.payloadHash else { return false }
-        // If the payload has several pieces, its values are confirmed one by one as they are opened.
+        // If the payload has several pieces, `last` is not all of it. Each value is then confirmed as authentic when it
+        // is opened.
         if last.count == Int(record.frame.payloadLength) {
             last.withUnsafeBytes { store.machineCopy?.confirm($0, at: record.payload.lowerBound) }
         }
         return true
     }
 
-    /// Returns `count` bytes from the window, or from a new window. Returns fewer bytes only at the end of the file.
+    /// Returns `count` bytes of the file, and reads them if `window` lacks them. Returns fewer only at the file's end.
     mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
         let windowEnd = windowOffset + UInt64(windowCount)
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
@@ -147,7 +150,8 @@ struct RecordReader {
                 try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
             }
             windowOffset = offset
-            // The window is the last one if the file ends in it. Bytes that are appended later are in a new window.
+            // After this reader has reached the end of the file, it finds no records that are appended later. A new
+            // reader does.
             windowIsLast = windowCount < wanted
         }
         let start = Int(offset - windowOffset)
@@ -182,7 +186,7 @@ extension SealedValue {
 }
 
 extension StoredVersion {
-    /// Returns the BLAKE2b-256 of an opened value without its padding.
+    /// Returns the BLAKE2b-256 hash of an opened value without its padding.
     func hash(ofValue value: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
         try KeyedHash.hash(UnsafeRawBufferPointer(rebasing: value[..<length]))
     }
@@ -205,7 +209,7 @@ extension SealedValue {
 }
 
 extension KeyRing {
-    /// Opens a value's box into guarded memory of the value's size, and passes the value and its padding to `body`.
+    /// Opens a value's box into `memory`, which must be large enough, and passes the value and its padding to `body`.
     @inline(__always)
     func open(
         _ box: UnsafeRawBufferPointer, _ version: StoredVersion, into memory: inout SecretBytes,

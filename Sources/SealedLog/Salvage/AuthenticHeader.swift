@@ -5,13 +5,14 @@ struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing
     let slot: KeySlot
-    /// The memory subkeys of the vault's former data keys; empty if the manifest does not open.
+    /// The memory subkeys of the vault's former data keys; empty if the manifest cannot be opened.
     private let formerKeys: [[UInt8]]
 
-    /// Whether a later header under the same data key exists.
+    /// Whether the salvage has found a later header under the same data key.
     let isFormer: Bool
 
-    /// Returns all headers under one data key, latest first. Tries at most 256 images, each of which takes 10 µs.
+    /// Returns all authentic headers under one data key, latest first. There are at most 256 header images to check, at
+    /// 10 µs each.
     static func all(
         _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
     ) throws(LogError) -> [AuthenticHeader] {
@@ -60,12 +61,12 @@ extension [AuthenticHeader] {
     ///
     /// Sequence numbers are not compared here, because a person whose access was removed can forge a header with any
     /// number under a former data key. The manifests decide instead. The vault's own manifest contains the memory
-    /// subkeys of its former data keys, but a forged header's manifest cannot contain a later data key's subkey.
+    /// subkeys of its former data keys, but a forged header's manifest cannot contain the subkey of a later data key.
     var newest: [AuthenticHeader] { filter { header in !contains { $0.follows(header) && !header.follows($0) } } }
 }
 
 extension Header {
-    /// A header's fields and its bytes with an empty hint.
+    /// A header, and the bytes from which it was parsed: an image with its constants restored and its hint cleared.
     struct Candidate {
         let bytes: [UInt8]
         let header: Header
@@ -76,7 +77,7 @@ extension Header {
             self.header = header
         }
 
-        /// Returns a view that does not include any records yet.
+        /// Returns a view of the log that contains no records yet.
         func view(of store: any RecordStore, _ keys: KeyRing) -> LogView {
             let authenticator = bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)

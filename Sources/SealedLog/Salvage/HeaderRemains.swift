@@ -9,13 +9,13 @@ struct HeaderRemains {
     let isAuthentic: Bool
     /// The damaged parts, as sentence fragments.
     let damage: [String]
-    /// The reason why all entries are doubtful although the header is authentic; nil if there is no such reason.
+    /// The reason why all entries are doubtful even though the header is authentic; nil if there is no such reason.
     let doubt: String?
 
-    /// Tries the unlocker's credentials one after the other.
+    /// Opens the remains of the header. Tries the unlocker's credentials one after the other.
     ///
-    /// - Returns: the headers that may be the newest one. There are several if it cannot be determined which one is the
-    ///   newest. Among headers under the same data key, the newest comes first, and the others are doubtful.
+    /// - Returns: the candidates for the newest header. There are several if the newest one cannot be determined. Among
+    ///   headers under the same data key, the newest comes first, and the others are doubtful.
     static func open(
         _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> [HeaderRemains] {
@@ -49,11 +49,11 @@ struct HeaderRemains {
         return trusted
     }
 
-    /// Opens the slots with a key, and returns the headers that may be the newest one.
+    /// Opens the slots with a key, and returns the candidates for the newest header.
     ///
     /// - Parameter images: the possible combinations of the header and its copy, from ``images(of:)``.
-    /// - Throws: `keyWrong` if the key opens no slot; `damaged` if only a slot remains; `newerFormat`, `unavailable`,
-    ///   `outOfMemory`.
+    /// - Throws: `keyWrong` if the key opens no slot; `damaged` if the file does not begin like a vault, or if only a
+    ///   slot remains; `newerFormat`, `unavailable` or `outOfMemory`.
     private static func found(
         in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential
     ) throws(LogError) -> [HeaderRemains] {
@@ -84,9 +84,9 @@ struct HeaderRemains {
     private init(_ found: AuthenticHeader, _ blocks: [[UInt8]], isSure: Bool, in store: any RecordStore) {
         isAuthentic = true
         if found.isFormer {
-            doubt = "everything that only a later header refers to"
+            doubt = "everything that only a newer, lost header refers to"
         } else {
-            doubt = isSure ? nil : "a key slot with a data key that is neither this header's nor one of its former ones"
+            doubt = isSure ? nil : "a key slot whose data key is neither this header's current nor a former one"
         }
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
         damage = zip(blocks, names).filter { $0.0 != found.candidate.bytes }.map(\.1)
@@ -110,12 +110,13 @@ struct HeaderRemains {
         view = found.view(of: store, keys)
     }
 
-    /// The position before the first record. A guessed header's sequence number is 0, so that no record is skipped.
+    /// The log position before the first record. Its sequence number is 0 if the header is not authentic, so that no
+    /// record is skipped.
     var origin: LogPosition {
         isAuthentic ? view.origin : LogPosition(sequence: 0, authenticator: view.origin.authenticator)
     }
 
-    /// Reads the manifest. If it is damaged, returns a description of the fault instead.
+    /// Reads the manifest. If it is damaged, returns a description of the damage instead.
     func manifest() throws(LogError) -> (Manifest?, fault: String?) {
         do throws(LogError) { return (try view.manifest(), nil) } catch {
             guard error.code == .damaged else { throw error }
@@ -131,7 +132,7 @@ struct HeaderRemains {
         return Manifest(created: old?.created ?? now, labels: [label], settings: old?.settings ?? [])
     }
 
-    /// Returns the parts of the old vault that a new vault with one slot lacks.
+    /// Returns the parts of the old vault that a salvage cannot copy to the new vault, which has only one key slot.
     func leftBehind(_ old: Manifest?) -> [SalvageReport.Part] {
         let header = view.header
         let parts: [(part: SalvageReport.Part, isLeft: Bool)] = [
@@ -141,8 +142,9 @@ struct HeaderRemains {
         return parts.filter(\.isLeft).map(\.part)
     }
 
-    /// Returns all combinations of the header and its copy. The first is the header, and the last the copy. Combines
-    /// single bytes if few differ, otherwise blocks of up to a sector. No image has a hint, as the copy has none.
+    /// Returns all combinations of the header and its copy; the first is the header itself, the last its copy. Combines
+    /// single bytes if few differ, otherwise blocks of up to a sector. In every combination the hint is zero, because
+    /// the copy contains no hint.
     private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
         let found = try store.available(at: 0, upTo: 2 * Header.size)
         let image = found + [UInt8](repeating: 0, count: 2 * Header.size - found.count)
@@ -174,15 +176,16 @@ struct HeaderRemains {
 }
 
 extension [[UInt8]] {
-    /// The distinct slots in these header images, even if other bytes are damaged. The first image's slots come first.
+    /// The distinct key slots found in these images of a header, even if other parts of the images are damaged. The
+    /// first image's slots come first.
     fileprivate var slots: [KeySlot] {
         var different: [KeySlot] = []
         for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }
         return different
     }
 
-    /// Returns the slots that a key may open, cheapest first. Otherwise an attacker could make a slot so expensive that
-    /// the other slots are not tried.
+    /// Returns the slots that a key may open, cheapest first. In any other order, a slot that an attacker made
+    /// expensive could use up the budget for the others.
     fileprivate func slots(for key: borrowing Credential) -> [KeySlot] {
         var possible: [KeySlot] = []
         for slot in slots where key.mayOpen(slot) && [slot].isBearable(for: key) { possible.append(slot) }
@@ -190,9 +193,9 @@ extension [[UInt8]] {
     }
 }
 
-/// A limit on the work of trying slots. The header, its copy and their combinations may each cost at most as much as
+/// A limit on the cost of trying slots. The header, its copy and their combinations may each cost at most as much as
 /// one header's slots. Without this limit, a person whose access was removed could fill a header under a former data
-/// key with expensive slots, and so prevent the vault's own slots from being tried.
+/// key with expensive slots, which would prevent the vault's own slots from being tried.
 private struct SlotBudget {
     private let sources: [[KeySlot]]
     private var tried: [[KeySlot]]

@@ -1,10 +1,10 @@
 import Sealing
 
-/// A search for all authentic records after an offset, whatever bytes are between the records.
+/// A search for all authentic records after an offset, regardless of the bytes between them.
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
-    /// The records, each at its first offset. Duplicates are dropped, since they could exhaust the process's memory.
+    /// The records found, each at its first offset. Duplicates are dropped, since they could exhaust the memory.
     private(set) var records: [Record] = []
     private var positions: Set<LogPosition> = []
     /// The offset at which the search was aborted; nil if it reached the end of the file.
@@ -12,8 +12,9 @@ struct RecordScan {
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// The numbers of bytes that may still fail authentication before the search is aborted. Damaged records need far
-    /// fewer. Forged frames that overlap could cost a mebibyte each, as could searches for an index's length.
+    /// Budgets that limit the work of the search, in bytes: one for frames that fail authentication, one for finding
+    /// the length of an index. Damaged records use only a small part of them. Without these limits, overlapping forged
+    /// frames could cost 1 MiB for each frame, and 9 MiB for each search for a length.
     private var frameBudget = 256 << 20
     private var lengthBudget = 256 << 20
     private var piece: [UInt8] = []
@@ -40,7 +41,7 @@ struct RecordScan {
         }
     }
 
-    /// Returns the fault after the last record, if any. Drops a torn record, since it was never acknowledged.
+    /// Returns the damage after the last record, if any. Drops a torn last record, since it was never acknowledged.
     mutating func classifyEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be searched, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
@@ -65,7 +66,8 @@ struct RecordScan {
         return nil
     }
 
-    /// Reads the record at an offset. If `isExpected` is true, the previous record ends at this offset.
+    /// Reads the record at an offset. If `isExpected` is true, the previous record ends at this offset, so a record is
+    /// read even if its frame is damaged.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -96,7 +98,7 @@ struct RecordScan {
                 }
                 if let found { return pieceOffset + UInt64(found) }
                 guard piece.count == RecordScan.pieceSize else { return nil }
-                // The next piece begins with this piece's last bytes, since a frame may cross the boundary.
+                // Consecutive pieces of the file overlap, since a frame may cross from one piece into the next.
                 offset = max(offset, pieceOffset + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
             guard let data = try view.store.nextData(from: offset) else { return nil }
@@ -112,7 +114,8 @@ extension RecordReader {
     /// Reads a record whose frame is damaged. Its index is authenticated, so the index's length can be found by trying
     /// lengths within the budget. The index also determines the payload's end.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
-        // Writers hardly ever create a larger index, and the work grows with the square of the size.
+        // Longer indices are not tried: writers hardly ever create them, and trying all lengths takes time quadratic in
+        // the longest one.
         let limit = Limits.inlineIndexSize + 1 << 10
         let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + limit))
         guard bytes.count > Frame.headSize else { return nil }

@@ -1,21 +1,21 @@
 /// The newest entry found for each name, and the extent to which it can be trusted.
 ///
-/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*, the sequence number up to
-/// which the entry is known to be the newest. A loss may hide changes to a range of names, up to some sequence number.
+/// Every entry is authentic, but a newer one may be lost. Therefore each entry has a *standing*: the sequence number up
+/// to which it is known to be the newest. A loss may hide changes to a range of names, up to some sequence number.
 struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 
     private var newest: [EntryName: Found] = [:]
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
-    /// Whether pages or changes are lost, even if later ones have replaced them, or values may be forged.
+    /// Whether pages or changes may be lost (even if only outdated ones), or values may be forged.
     private(set) var hasGaps = false
     /// The names whose value shares a nonce with another value. Anyone who knew one value could have forged the other.
     private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
     private let records: [Record]
-    /// The indices of the records that do not directly continue the record before them.
+    /// The indices of the records that do not follow the record before them, so that the chain is broken there.
     private let breaks: [Int]
 
     init(
@@ -36,12 +36,12 @@ struct SalvagedHistory {
         if !remains.isAuthentic { lose() }
         if isOfFormerKey { lose("this machine has seen this vault under another data key, after a rotation") }
         if let doubt = remains.doubt { lose(doubt) }
-        // A guessed header may point to an outdated manifest, so its manifest is not used.
+        // If the header is not authentic, it may point to an outdated manifest, so its manifest is not used.
         let agreed = agreement(with: seen, remains.isAuthentic ? manifest : nil)
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
-        // Bytes after the last record may be changes by another process that this machine has not seen.
+        // The bytes after the last record may be another process's changes, which this machine has not seen.
         if let foreign { lose(foreign) }
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
@@ -49,13 +49,15 @@ struct SalvagedHistory {
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty {
             damage.append("different values that share a nonce, which this program never writes")
-            // No list includes removed names whose values share a nonce, although these values may be restored later.
+            // The report does not list removed names whose values share a nonce. Since these values may be restored
+            // later, the report must not count as complete.
             hasGaps = true
         }
     }
 
-    /// Returns the remembered positions with the highest sequence number, and whether `keys` are from before a
-    /// rotation. A vault in git has several heads, and checking out an old one lowers the remembered position.
+    /// Returns the remembered positions with the highest sequence number, and whether the data key was rotated after
+    /// `keys`. For a vault in git, all remembered heads are compared, because checking out an old one lowers the
+    /// position.
     private static func seen(
         _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
     ) throws(LogError) -> (positions: [LogPosition], isOfFormerKey: Bool) {
@@ -124,7 +126,7 @@ struct SalvagedHistory {
             || losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
     }
 
-    /// Records damage that may hide changes to a range of names, up to the change `sequence`.
+    /// Records that changes to the names in a range may be lost, up to the change with the number `sequence`.
     private mutating func lose(_ what: String? = nil, _ names: NameRange = .init(), through sequence: UInt64 = .max) {
         if let what { damage.append(what) }
         losses.append((names, sequence))
@@ -139,7 +141,7 @@ struct SalvagedHistory {
     /// Reads the records' entries. `agreed` is the index of the record that this machine remembers, if any.
     private mutating func readRecords(agreedUpTo agreed: Int?) throws(LogError) {
         var trees: [Int: (lost: [LostPage], entries: [Entry])] = [:]
-        // The index of the newest record with a complete tree, which replaces all earlier records.
+        // The index of the newest record with a complete tree. That tree replaces all earlier records.
         var whole = -1
         for (index, record) in records.enumerated().reversed() {
             guard let root = record.index.tree?.root else { continue }
@@ -154,7 +156,8 @@ struct SalvagedHistory {
         for index in breaks {
             damage.append(description(ofBreakAt: index))
             guard index > whole else { continue }
-            // Records after a break may belong to another history, unless this machine remembers one of them.
+            // The records after a break in the chain may belong to another history, so all entries are doubtful. But if
+            // this machine remembers one of these records, only changes before the break can be missing.
             let isAgreed = agreed.map { $0 >= index } ?? false
             lose(through: isAgreed ? records[index].index.sequence : .max)
         }
@@ -192,10 +195,11 @@ struct SalvagedHistory {
     }
 
     /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
-    /// nil if no position is remembered, or if this history lacks it. Records the latter as a loss.
+    /// nil if no position is remembered, if this history lacks it (which is recorded as a loss), or if it is unknown
+    /// whether this history includes it.
     ///
-    /// - Parameter positions: the positions with the highest sequence number seen by this machine. The history must
-    ///   include one of them.
+    /// - Parameter positions: the positions with the highest sequence number that this machine has seen. The history
+    ///   must include one of them.
     private mutating func agreement(with positions: [LogPosition], _ manifest: Manifest?) -> Int? {
         if let index = records.firstIndex(where: { positions.contains($0.position) }) { return index }
         if positions.contains(origin) { return -1 }
@@ -211,18 +215,18 @@ struct SalvagedHistory {
             case .excluded:
                 lose("this machine has seen a different change \(seen.sequence), which this history does not include")
             case .unknown: break
-            case nil: lose("this may not be the history that this machine has seen")
+            case nil: lose("this might not be the history that this machine has seen")
             }
         }
         return nil
     }
 }
 
-/// The offset of a tree's page that does not open, and the range of names below it.
+/// The offset of a page that cannot be opened, and the range of names that it covers.
 private typealias LostPage = (offset: UInt64, names: NameRange)
 
 extension PageLoader {
-    /// Passes a tree's readable entries to `take` in the order of their names. Returns the pages that do not open.
+    /// Passes a tree's readable entries to `take` in the order of their names. Returns the pages that cannot be opened.
     fileprivate func readRemains(of root: PageReference?, take: (Entry) -> Void) throws(LogError) -> [LostPage] {
         var lost: [LostPage] = []
         func read(_ reference: PageReference, level: UInt8?, _ names: NameRange) throws(LogError) {
@@ -233,7 +237,7 @@ extension PageLoader {
                     for entry in try cells.map({ (cell) throws(LogError) in try page.entry(cell) }) { take(entry) }
                 } else {
                     let children = try cells.map { (cell) throws(LogError) in
-                        // The first child also covers names that precede its first name.
+                        // The first child of a page also covers names that precede the child's own first name.
                         let lower = cell > 0 ? try page.name(cell) : names.lower
                         let upper = cell + 1 < page.count ? try page.name(cell + 1) : names.upper
                         return (try page.child(cell), NameRange(lower: lower, upper: upper))

@@ -1,31 +1,32 @@
 import LinuxSystem
 import Sealing
 
-/// The result of a salvage, from the most to the least certain values. Each name with a value in the new vault is
-/// counted in ``certain`` or listed in ``doubtful`` or ``older``. All these values are authentic.
+/// The result of a salvage. Its properties are ordered from the most to the least certain values. Each name with a
+/// value in the new vault is counted in ``certain``, or listed in ``doubtful`` or ``older``. All these values are
+/// authentic.
 package struct SalvageReport: Hashable, Sendable {
-    /// The number of names whose last value was certainly found.
+    /// The number of names whose value in the new vault is certainly their newest.
     package internal(set) var certain = 0
     /// The names with an authentic value that may have been changed or removed later by a lost record.
     package internal(set) var doubtful: [String] = []
-    /// The names whose last value is lost and that have an earlier value instead.
+    /// The names that have an earlier value in the new vault, because their newest value is lost.
     package internal(set) var older: [String] = []
-    /// The names for which no value opens.
+    /// The names for which no value can be opened.
     package internal(set) var lost: [String] = []
-    /// The earlier values in the vault's history that do not open, by name, newest first. Removed names are included,
-    /// but names in ``lost`` are not.
+    /// The earlier values in the vault's history that cannot be opened, by name, newest first. Includes removed names,
+    /// but not names in ``lost``.
     package internal(set) var lostVersions: [LostVersion] = []
     /// The number of lost entries whose names are unknown; nil if this number cannot be determined.
     package internal(set) var unnamed: Int? = 0
     /// The damaged parts, as sentence fragments.
     package internal(set) var damage: [String] = []
-    /// Whether more entries may be missing than the lists contain.
+    /// Whether more entries may be missing than this report lists.
     package internal(set) var hasGaps = false
     /// The parts of the old vault, other than entries, that the new vault lacks.
     package internal(set) var leftBehind: [Part] = []
 
-    /// A part of a vault other than its entries. The new vault keeps the access log's switch, the settings and the
-    /// limits of the history.
+    /// A part of the damaged vault other than its entries. The new vault keeps the damaged vault's settings and history
+    /// limits, and logs accesses if the damaged vault did.
     package enum Part: String, Sendable {
         /// The header. Its MAC is invalid, so the access log switch, history limits and members flag may be wrong.
         case header
@@ -33,15 +34,15 @@ package struct SalvageReport: Hashable, Sendable {
         case manifest
         /// The members and their signatures, which are valid only for the old vault.
         case members
-        /// All keys except the one that opened the old vault. The new data key cannot be wrapped without their secrets.
+        /// All keys of the old vault except the one that opened it. Keeping them would require their secrets.
         case keys
-        /// The recorded reads, which are bound to the old vault's ID and keys.
+        /// The access log. Its records are bound to the old vault's ID and keys.
         case accesses
     }
 
     package struct LostVersion: Hashable, Sendable {
         package let name: String
-        /// The version's number in the damaged vault: 1 for the last value before the current one or the removal.
+        /// The number of this earlier value in the damaged vault: 1 is the value that was last replaced or removed.
         package let number: Int
         /// The time when the value was set, in milliseconds since 1970.
         package let modified: UInt64
@@ -52,7 +53,7 @@ package struct SalvageReport: Hashable, Sendable {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether the damage has caused no loss of entries or other parts.
+    /// Whether nothing was lost: the new vault is complete, and the header and the manifest were intact.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 
@@ -60,8 +61,8 @@ extension SealedLog {
     /// Copies what remains of a damaged vault into a new vault. The damaged vault is not changed. The new vault has its
     /// own keys, protected by the secret that opened the old vault. `counter` counts the bytes read.
     ///
-    /// - Throws: `missing`; `keyWrong` if the key opens no remaining slot; `damaged` if only a slot remains;
-    ///   `newerFormat`; `exists` if the target exists; `busy`, `unavailable`, `outOfMemory`.
+    /// - Throws: `missing`; `keyWrong` if the key opens none of the key slots that are left; `damaged` if only a key
+    ///   slot is left; `newerFormat`; `exists` if the target exists; `busy`, `unavailable` or `outOfMemory`.
     package static func salvage(
         _ location: any StoreLocation, to target: some StoreLocation, with unlocker: inout some Unlocker & ~Copyable,
         options: Options, _ counter: UpkeepProgress? = nil
@@ -71,13 +72,13 @@ extension SealedLog {
         }
         let store = lock.store
         let found = try HeaderRemains.open(store, with: &unlocker)
-        // The whole file is searched once for each header's history. Afterwards, the current values are read again.
+        // The salvage reads the whole file once for each possible header, and then reads the current values again.
         counter?.begin(try UInt64(found.count + 1) * store.size())
         func read(_ remains: HeaderRemains) throws(LogError) -> SalvageReading {
             try SalvageReading(remains, options.memory(of: remains.view, at: location), counter)
         }
         var reading = try read(found[0])
-        // If the first header's history has gaps, another header may give access to more entries.
+        // If the history found through the first header has gaps, another possible header may lead to more entries.
         for remains in found.dropFirst() where reading.history.hasGaps {
             let other = try read(remains)
             if other.history.present.count > reading.history.present.count { reading = other }
@@ -115,7 +116,7 @@ extension SealedLog {
     }
 }
 
-/// The history found through one of the headers that may be the newest.
+/// The history that a salvage finds through one of the headers that may be the vault's newest.
 private struct SalvageReading {
     let remains: HeaderRemains
     let memory: RollbackMemory?
@@ -139,8 +140,8 @@ private struct SalvageCopier: ~Copyable {
 
     init(resealer: consuming ValueResealer) { self.resealer = resealer }
 
-    /// Copies the newest values that open, in the order of their offsets, so that the new file does not reveal the
-    /// order of names. Returns the new vault's entries in the order of their names.
+    /// Copies the newest values that can be opened, in the order of their offsets, so that the new file does not reveal
+    /// the order of names. Returns the new vault's entries in the order of their names.
     mutating func copy(
         _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout SalvageReport,
         _ counter: UpkeepProgress?
@@ -157,7 +158,7 @@ private struct SalvageCopier: ~Copyable {
             }
             counter?.advance(by: found.entry.footprint)
         }
-        // If a value is lost, an earlier one may be in the entry's history or in an older page.
+        // If an entry's current value is lost, an earlier one may be in the entry's history or in an older page.
         var older: [EntryName: Entry] = [:]
         for found in history.present where failed.contains(found.entry.name) {
             older[found.entry.name] = try copyFormer(of: found.entry, to: &checkpoint)
@@ -170,7 +171,7 @@ private struct SalvageCopier: ~Copyable {
                 if older[name] == nil { older[name] = try copyFormer(of: entry, to: &checkpoint) }
             }
         }
-        // Histories of removed names are kept, but the names are not counted, since lists of names do not show them.
+        // The history of a removed name is kept, but the name is not counted, since lists of names omit it.
         for found in history.removed {
             let kept = try copiedHistory(of: found.entry, to: &checkpoint)
             if !kept.earlier.isEmpty { entries.append(kept) }
@@ -184,14 +185,15 @@ private struct SalvageCopier: ~Copyable {
         return (entries + older.values).sorted { $0.name < $1.name }
     }
 
-    /// Returns an entry's earlier values that do not open. Values that the vault had dropped before are not included.
+    /// Returns an entry's earlier values that cannot be opened. Excludes values that the damaged vault's history no
+    /// longer contained.
     private func lostVersions(of entry: Entry) -> [SalvageReport.LostVersion] {
         entry.earlier.enumerated().filter { unopened.contains($1.version) }.map { index, earlier in
             SalvageReport.LostVersion(name: entry.name.text, number: index + 1, modified: earlier.modified)
         }
     }
 
-    /// Copies an entry and those of its values that open. Returns nil if its current value does not open.
+    /// Copies an entry with all values that can be opened. Returns nil if its current value cannot.
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
@@ -200,7 +202,8 @@ private struct SalvageCopier: ~Copyable {
         return copied
     }
 
-    /// Copies an entry and makes its newest intact earlier value the current one. Returns nil if none opens.
+    /// Copies an entry whose current value is lost. Its newest intact earlier value becomes current. Returns nil if
+    /// there is none.
     private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
     {
         var entry = entry
@@ -211,14 +214,14 @@ private struct SalvageCopier: ~Copyable {
         return nil
     }
 
-    /// Returns a tombstone for the entry's name, with the entry's earlier values that open.
+    /// Copies those of the entry's earlier values that can be opened. Returns a tombstone that has them as its history.
     private mutating func copiedHistory(
         of entry: Entry, to checkpoint: inout CheckpointWriter
     ) throws(LogError) -> Entry {
         var copied = Entry(name: entry.name, modified: entry.modified, content: nil)
         for var old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            // A signature is valid only in the vault for which it was made, so the new vault's version has none.
+            // A signature is valid only in the vault for which it was made, so it is not copied.
             old.version = version
             old.authorship = nil
             copied.earlier.append(old)

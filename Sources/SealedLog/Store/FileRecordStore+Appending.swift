@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-// A record is written over zeros. If its flush fails, it is zeroed again. See Format.md, "Writing".
+// Records are written over zeros. A record is zeroed again if its write or flush fails. See Format.md, "Writing".
 
 extension FileRecordStore {
     func prepareAppend(behind end: LogEnd) throws(LogError) {
         if !hasTidied.exchange(true, ordering: .relaxed) { try? removeLeftReplacement() }
         if let undurable = end.undurable { try rewrite(undurable) }
         if end.needsClearing {
-            // The clearing also flushes the record that has just been rewritten.
+            // `clear` also flushes a record that has just been rewritten, because it flushes the whole file.
             try clear(end.offset..<max(end.offset, size()))
         } else if end.undurable != nil {
             try flush()
@@ -36,23 +36,23 @@ extension FileRecordStore {
 
     func write(_ hint: Hint) throws(LogError) { try write(hint.encoded, at: UInt64(Header.hintOffset)) }
 
-    /// Flushes the file before this process writes to it, since another process's record may not be durable yet.
+    /// Flushes the file. If that fails, poisons the store, since the outcome of earlier writes is then unknown.
     private func flush() throws(LogError) {
         do throws(LogError) { try synchronize() } catch { throw poisoned(by: error) }
     }
 
-    /// Blocks all later writes to the file. Returns an error that reports the failed write's unknown outcome.
+    /// Blocks all later writes to the file. Returns an error that reports the failed write's outcome as unknown.
     private func poisoned(by failure: LogError) -> LogError {
         isPoisoned.set()
         return failure.ofUnknownOutcome
     }
 
     /// Extends the file with zeros for the record to overwrite. Overwriting existing blocks leaves the file system's
-    /// metadata unchanged, which shortens an append by a third. After a torn write, the remaining zeros show the tear.
+    /// metadata unchanged, which saves a third of an append's time. The remaining zeros reveal a torn write.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
         try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
-        // For a large record, writing zeros first would cost more than it saves.
+        // For a record of more than 1 MiB, writing zeros first would cost more than it saves.
         guard record.end > size, record.end - record.offset <= 1 << 20 else { return }
         try writeZerosAhead(from: record.end, size: size)
     }
@@ -62,21 +62,22 @@ extension FileRecordStore {
         try writeZeros(size..<(end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. If these bytes
-    /// followed a new record, they would count as damage. Inside a torn record, they would hide its zeros. Also repeats
-    /// an interrupted clearing, whose zeros may look like the log's end or may not have reached the disk.
+    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. After a new
+    /// record, such bytes would count as damage. In a torn record, they would replace the zeros that reveal the tear.
+    /// Repeats an interrupted clearing, because its zeros may look like the log's end or may not have reached the disk.
     private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
     /// Overwrites a record with zeros after its write or flush has failed, since the page cache can no longer be
-    /// trusted. No reader has returned the record, because readers need the lock to do so. Writes zeros only as far as
-    /// the record's bytes reached the file, since the disk may be full.
+    /// trusted. No reader has returned the record's values yet, because that requires the lock. Writes zeros only up to
+    /// the last byte of the record that reached the file, since the disk may be full.
     private func takeBack(_ record: StoredRecord) throws(LogError) {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Rewrites the range's bytes, because after a failed flush, Linux regards even unwritten cached bytes as clean.
+    /// Rewrites the bytes in the range. After a failed flush, Linux marks even unwritten cached bytes as clean, so that
+    /// another flush would not write them.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
@@ -95,7 +96,7 @@ extension FileRecordStore {
         try mark(isClearing: true)
         if !range.isEmpty { try overwriteWithZeros(range) }
         try flush()
-        // If removing the mark fails, the next writer clears the bytes again.
+        // If the header's mark cannot be removed, the next writer merely clears the bytes after the log's end again.
         try? mark(isClearing: false)
     }
 
@@ -123,7 +124,7 @@ extension FileRecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
-    /// Returns whether all bytes in the range are zero. Ignores the part of the range after the file's end.
+    /// Returns whether all bytes in the range are zero. Ignores the part of the range beyond the file's end.
     func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
         for piece in range.pieces {
             let bytes = try available(at: piece.lowerBound, upTo: piece.count)
@@ -132,7 +133,7 @@ extension FileRecordStore {
         return true
     }
 
-    /// Returns the offset after the range's last nonzero byte; the range's start if all bytes are zero.
+    /// Returns the offset just after the last nonzero byte in the range; the range's start if all bytes are zero.
     private func endOfData(in range: Range<UInt64>) throws(LogError) -> UInt64 {
         var end = range.lowerBound
         for piece in range.pieces {

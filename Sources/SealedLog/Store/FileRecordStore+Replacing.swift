@@ -10,15 +10,15 @@ extension FileRecordStore {
     ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
         let new = try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
-        // Otherwise, the new store would remove its own unpublished file as one left by a killed process.
+        // Disables the search for leftover files. Otherwise, the store's first append would remove the store's own
+        // unpublished file, as if a killed process had left it.
         new.hasTidied.store(true, ordering: .relaxed)
         return new
     }
 
-    /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes the
-    /// store from one left by a killed process. Throws `busy` while another process writes a store for the location.
-    ///
-    /// - Parameter identity: that of the file to replace, which after a power loss may also have the new file's name.
+    /// Creates and locks an empty store, which appears at its location when it is published. Because of the lock, other
+    /// processes do not take the file for one left by a killed process. Throws `busy` while another process writes a
+    /// store for the location.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -59,14 +59,14 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if another process considered this unpublished file abandoned and replaced it.
+    /// Returns whether this unpublished file still exists. Another process may have replaced it as an abandoned one.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
     }
 
-    /// Removes a replacement left by a killed process. The caller holds the store's lock. Throws `busy` if another
-    /// process is still writing the replacement.
+    /// Removes a replacement left behind by a killed process. The caller holds the store's lock. Throws `busy` if
+    /// another process is still writing the replacement.
     func removeLeftReplacement() throws(LogError) {
         try FileRecordStore.removeLeftReplacement(of: path, besides: fileIdentity, in: fileSystem)
     }
@@ -75,9 +75,10 @@ extension FileRecordStore {
         of replaced: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
     ) throws(LogError) {
         let path = unpublishedPath(for: replaced)
-        // This throws if the file cannot be opened, since its writer may still be using it.
+        // If the file exists but cannot be opened, this throws, because a writer may still be using the file.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // After a power loss, this may be the store's own file. A different file is locked while its writer runs.
+        // After a power loss, the replacement's path may still refer to the store's own file, which the caller has
+        // locked. Any other file there may still be locked by its writer.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

@@ -15,11 +15,11 @@ extension FileRecordStore {
         return TailState(needsClearing: !isZero, isDurable: false)
     }
 
-    /// Searches for records that begin after the log's end, skipping holes. Throws `damaged` if it finds such a record,
-    /// or more record magics than can occur by chance.
+    /// Searches for records that begin after the log's end, but skips holes. Throws `damaged` if it finds such a
+    /// record, or more record magics than can occur by chance.
     ///
-    /// The search does not open indices. Anyone could forge many frames, since a checksum needs no key, and each index
-    /// may be 1 MiB long. Opening is not necessary either, since a killed writer leaves only its first frame valid.
+    /// The search does not open indices, which may be 1 MiB long each: anyone could forge many frames, since a checksum
+    /// needs no key. It need not open them, since a killed writer leaves only its first frame valid.
     ///
     /// - Returns: whether all bytes after the log's end are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
@@ -43,9 +43,9 @@ extension FileRecordStore {
                 }
             }
             guard magics <= Limits.strayMagics else {
-                throw LogError.damaged("bytes after the log's end that no writer leaves there,", at: end)
+                throw LogError.damaged("unexpected bytes after the log's end,", at: end)
             }
-            // The next piece begins with this piece's last bytes, since a frame may cross the boundary.
+            // The pieces of the file that are read overlap, since a frame may cross from one piece into the next.
             guard piece.count == size, let data = try nextData(from: offset + UInt64(size) - Limits.alignment)
             else { return isZero }
             offset = data & ~(Limits.alignment - 1)
@@ -54,7 +54,7 @@ extension FileRecordStore {
     }
 
     /// Returns whether the invalid record at the log's end is torn, and thus unacknowledged. A torn record extends past
-    /// the file's end, or has sectors of zeros that never reached the disk. A sector has at least 512 bytes.
+    /// the file's end, or has zeros in place of sectors that never reached the disk. A sector has at least 512 bytes.
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -62,7 +62,7 @@ extension FileRecordStore {
         let frame = head.withUnsafeBytes { Frame($0, vaultID: tail.vaultID) }
         let recordEnd = end + (frame?.recordLength ?? UInt64(Frame.size))
         guard try size() >= recordEnd else { return true }
-        // Pieces end at sector boundaries.
+        // The record is divided at sector boundaries, so that no sector is split between two pieces.
         for piece in (end / Limits.sector * Limits.sector..<recordEnd).pieces {
             let start = max(piece.lowerBound, end)
             let bytes = try bytes(at: start, count: Int(piece.upperBound - start))
@@ -73,7 +73,8 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Checks every 16th index from `start` on. Returns those with a record's magic and enough bytes for a whole frame.
+    /// Returns the indices at which a record's magic begins and a whole frame would fit. Checks every 16th index, from
+    /// `start` on.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -81,7 +82,8 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether a sector is zero as far as this buffer contains it. The buffer starts at `offset` in the file.
+    /// Returns whether the part of any sector that is in this buffer is all zeros. `offset` is the buffer's offset in
+    /// the file.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

@@ -3,23 +3,23 @@ import LinuxSystem
 import Sealing
 
 final class FileRecordStore: NewStore {
-    /// The path with symbolic links resolved, since a rename would replace a link.
+    /// The path with symbolic links resolved. Otherwise, a rename would replace a link rather than the file.
     let path: String
     let identity: RecordStoreIdentity
     let target: (any StoreLocation)?
-    /// Whether a process sees other machines' writes only after it acquires a lock, as is the case on NFS.
+    /// Whether a process sees other machines' writes only after it acquires a lock, as on NFS.
     private let isRemote: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// The process that opened the file. A forked child, which shares the file's lock, must open the file again.
+    /// The process that opened the file. A forked child shares the file's lock, so it must open the file again.
     private let processID = getpid()
     /// The reason why the file is open for reading only; nil if it is writable.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
     /// The flag that is set once a write's outcome is unknown. It stops all writes to the file and its replacements.
     let isPoisoned: Poison
-    /// Whether this store has searched for remains of a killed compaction.
+    /// Whether this store has searched for files left behind by a killed compaction.
     let hasTidied = Atomic(false)
     private let isLocked = Atomic(false)
 
@@ -54,7 +54,8 @@ final class FileRecordStore: NewStore {
             file = try fileSystem.open(path, isDamaged ? .read : .readWrite, orElse: .read, refusal: &refusal)
         } catch {
             if error.isMissing { throw LogError(.missing, path) }
-            // Opening a folder or a socket fails with an error that does not state what the path refers to.
+            // The error from opening a folder or a socket does not say what the path refers to, so that is determined
+            // here.
             if !isDamaged, let status = try? fileSystem.status(at: path), !status.isRegularFile {
                 throw LogError(.notAFile, status.kind)
             }
@@ -65,7 +66,8 @@ final class FileRecordStore: NewStore {
             writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison)
     }
 
-    /// Checks that a file of pending changes belongs to this user. Another user could otherwise change the vault.
+    /// Checks that a file of pending changes belongs to this user. Otherwise, another user could change the vault by
+    /// planting such a file.
     private static func believed(
         _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?, in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {
@@ -79,7 +81,7 @@ final class FileRecordStore: NewStore {
         do throws(LogError) {
             return try FileRecordStore.open(path, mergedInto: target, poison: isPoisoned, in: fileSystem)
         } catch {
-            // A file of pending changes is missing if another process has merged the changes and removed the file.
+            // The file of pending changes may be missing because another process has merged the changes and removed it.
             guard error.code == .missing, let target else { throw error }
             return try target.open(.fresh)
         }
@@ -155,7 +157,7 @@ final class FileRecordStore: NewStore {
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         if isRemote, try !isReadAnew() { return .doubtful }
-        // Usually no record has been appended. Reading a few bytes after the end is enough to detect that.
+        // Usually no record has been appended, which the first few bytes after the log's end suffice to show.
         return try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
             guard try read(into: buffer, at: end) == buffer.count else { return .none }
             let isZero = buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
@@ -163,9 +165,9 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    /// Locks the file briefly, because NFS then fetches its bytes from the server again. Uses a separate descriptor,
-    /// since the writer uses the store's. Returns false if the file was replaced or another process holds the lock.
-    /// Does not wait for the lock, because the caller may hold the view's mutex, for which the lock's holder may wait.
+    /// Locks the file briefly, which makes NFS fetch its bytes from the server again. Uses a separate descriptor, since
+    /// the writer uses the store's. Returns false if the file was replaced or another process holds the lock. Never
+    /// waits, because the caller may hold the view's mutex, and the lock's holder may be waiting for that mutex.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)
@@ -186,14 +188,14 @@ final class FileRecordStore: NewStore {
     func synchronizeLocation() throws(LogError) {
         let folder = path.parentFolder
         do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
-            // If the user may not open the file's folder, the whole file system is flushed instead.
+            // If the user is not allowed to open the file's folder, the whole file system is flushed instead.
             guard error.isRefused else { throw LogError(error, folder) }
             try translated(fileSystem.synchronizeVolume(of: file), at: folder)
         }
     }
 
-    /// Returns the file's identity and its folder's current state. The file's header and identity are not enough to
-    /// recognize it, since a copy has the same header, and may even reuse the inode number of a removed original.
+    /// Returns the file's identity and its folder's current state. The file's header and identity alone cannot tell it
+    /// from a copy, which has the same header, and may even reuse the inode number of a removed original.
     func locationState() -> [UInt8]? {
         guard let folder = try? fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 40)

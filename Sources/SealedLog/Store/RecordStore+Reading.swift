@@ -25,11 +25,12 @@ extension RecordStore {
         return TailState(needsClearing: false, isDurable: true)
     }
 
-    /// The time used to decide which history is too old. It is never later than the server's time, so that a fast local
-    /// clock does not drop history too early. A malicious server can only make the vault keep more history.
+    /// The time used to decide which history is old enough to be dropped. It is never later than the server's time, so
+    /// that a fast local clock drops nothing too early. A malicious server can only make the vault keep more history.
     var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }
 
-    /// Checks that this store is the vault itself. Throws `unreachable`, with the reason, if it has pending changes.
+    /// Throws `unreachable`, with the reason, if this store is not the vault itself, but only holds pending changes for
+    /// it.
     func checkIsVault(_ reason: @autoclosure () -> String) throws(LogError) {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
@@ -57,7 +58,8 @@ extension RecordStore {
                 + "opens it.")
     }
 
-    /// Runs `body`. If `body` throws a rollback error (``LogError/Code/alarms``), runs it on the other servers in turn.
+    /// Runs `body`. If it throws a rollback error (``LogError/Code/alarms``), the server may have outdated data, so
+    /// `body` is run on the other servers in turn.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, server?.hostCount ?? 1) {
             do throws(LogError) { return try body() } catch {
@@ -68,12 +70,12 @@ extension RecordStore {
         return try body()
     }
 
-    /// Calls `read`, which reads and opens sealed bytes. If the bytes do not authenticate, calls `read` again without
-    /// cached bytes. This machine's copy of a database may be wrong, since the copy is never flushed, and since the
-    /// server may have returned wrong bytes.
+    /// Calls `read`, which reads sealed bytes and opens them. If the bytes do not authenticate, calls `read` again
+    /// without cached bytes. This machine's copy of a database may be wrong, because it is never flushed, and because
+    /// the server may have sent wrong bytes.
     ///
-    /// - Parameter stays: whether later reads bypass the copy too. The copy may belong to another history, whose
-    ///   records are authentic as well.
+    /// - Parameter stays: whether later reads also bypass the machine's copy. It may contain another history, whose
+    ///   records would authenticate too.
     func rereading<Result: ~Copyable>(
         stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
     ) throws(LogError) -> Result {

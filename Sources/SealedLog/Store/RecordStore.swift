@@ -17,19 +17,19 @@ package protocol RecordStore: AnyObject, Sendable {
     var machineCopy: (any MachineCopy)? { get }
     /// The servers that hold the store; nil for a file.
     var server: (any StoreServer)? { get }
-    /// The minimum number of dead bytes for which a compaction is worthwhile.
+    /// The number of dead bytes below which a compaction is not worthwhile.
     var deadBytesFloor: UInt64 { get }
 
     // MARK: Reading
 
     func size() throws(LogError) -> UInt64
-    /// Reads up to as many bytes as the buffer holds. Reads fewer only at the end of the store.
+    /// Fills the buffer, or reads fewer bytes at the end of the store. Returns the number of bytes read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
     /// Returns the first offset at or after `offset` that is not in a hole; nil if no data follows.
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
     /// Checks whether the store has records after the log's known end. `head` is the log's newest known position.
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
-    /// Classifies the bytes after the log's end. Throws if the bytes are damage. No process may write during the call.
+    /// Classifies the bytes after the log's end. Throws if they indicate damage. No process may write during the call.
     func examine(_ tail: LogTail) throws(LogError) -> TailState
 
     // MARK: Location
@@ -37,13 +37,14 @@ package protocol RecordStore: AnyObject, Sendable {
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that is currently at the location.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns this store for a reader that flushes independently of the writer; nil if the store has been replaced.
+    /// Returns an instance of this store whose flushes cannot hide a failed flush from the writer; nil if the store has
+    /// been replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all readable bytes durable.
     func synchronize() throws(LogError)
     /// Makes the store's location durable, for example a file's directory entry.
     func synchronizeLocation() throws(LogError)
-    /// Returns a state that changes whenever the location may contain another store; nil if the state cannot be read.
+    /// Returns a value that changes whenever another store may have appeared at the location; nil if it cannot be read.
     func locationState() -> [UInt8]?
 
     // MARK: Writing
@@ -55,13 +56,13 @@ package protocol RecordStore: AnyObject, Sendable {
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock?
     func unlock()
 
-    // Before calling the methods below, the caller acquires the exclusive lock and reads everything up to the log's
-    // end. All of these methods except `write` may throw `outcomeUnknown` if the newest record may not be durable.
+    // Callers of the methods below must hold the exclusive lock and have read up to the log's end. All of them except
+    // `write` may throw `outcomeUnknown` if the newest record might not be durable.
 
     /// Prepares the store for writing after the log's end.
     func prepareAppend(behind end: LogEnd) throws(LogError)
-    /// Writes bytes that readers ignore until the record that precedes these bytes is appended. The caller writes each
-    /// byte only once, since a database keeps everything that is written.
+    /// Writes bytes that readers ignore until the start of their record is appended. The caller writes each byte only
+    /// once, since a database keeps everything that is written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
     /// Appends a record and returns once it is durable. Throws `overtaken` if the log does not end with the record's
     /// predecessor. After any other error except `outcomeUnknown`, the log is unchanged.
@@ -85,8 +86,8 @@ package protocol NewStore: RecordStore {
     ///
     /// - Parameter hint: the newest minor checkpoint's hint; nil if there is no minor checkpoint.
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError)
-    /// Flushes the store and puts it at its location. The new location is durable only after ``synchronizeLocation()``.
-    /// Throws `exists` if a store other than `old` is at the location.
+    /// Flushes the store and publishes it at its location. The new location is durable only after
+    /// ``synchronizeLocation()``. Throws `exists` if a store other than `old` is at the location.
     ///
     /// - Parameters:
     ///   - old: the store at the location, whose lock the caller holds; nil if no store is there.
@@ -95,36 +96,41 @@ package protocol NewStore: RecordStore {
     func discard()
 }
 
-/// This machine's copy of a store, which avoids requesting the same bytes from the server repeatedly.
+/// This machine's copy of a store, which avoids repeated requests to the server for the same bytes.
 package protocol MachineCopy: AnyObject {
     /// The newest log position in the copy; nil if no copy exists.
     var head: LogPosition? { get }
-    /// Saves the copy, which has changes that this store lacks, to a separate permanent file. Posts a notice.
+    /// Saves this machine's copy to a separate permanent file, because it has changes that the store lacks. Posts a
+    /// notice.
     ///
     /// - Parameter end: returns the end of the log in the file. Later bytes are not part of the log.
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
-    /// Records that the log has been opened without a rollback error. The copy then belongs to this store.
+    /// Records that the log has been opened without a rollback error. From then on, this machine's copy counts as a
+    /// copy of this store.
     ///
     /// - Parameters:
-    ///   - kept: the copy's ``head``, which the log includes. Another process may have saved later records since.
+    ///   - kept: the copy's ``head``, which the log includes. Another process may already have saved later records.
     ///   - isContinued: whether this log continues the log in the copy, so that the copy's bytes equal this store's.
     func accept(over kept: LogPosition?, continuing isContinued: Bool)
     /// Records that this process has read the log up to `head`, and that the log includes the position `kept`.
     func follow(to head: LogPosition, over kept: LogPosition?)
-    /// Fetches the next batch of bytes that the copy lacks. Call it repeatedly. Ignores errors.
+    /// Fetches from the server some of the bytes that this machine's copy lacks. Each further call fetches more.
+    /// Ignores errors.
     func complete()
-    /// Discards cached bytes after some of them failed to authenticate. Returns whether reads now bypass the copy until
-    /// ``endDoubt()``. Throws `unreachable` if the location cannot be reached, or `gone` if the store no longer exists.
+    /// Discards cached bytes after some of them failed to authenticate. Returns whether reads bypass this machine's
+    /// copy from now until ``endDoubt()``. Throws `unreachable` if the location cannot be reached, or `gone` if the
+    /// store no longer exists.
     func distrust() throws(LogError) -> Bool
     func endDoubt()
     /// Records that this process has read and authenticated these bytes. Between ``distrust()`` and ``endDoubt()``,
-    /// these bytes overwrite the copy's bytes. At other times, they only fill the copy's gaps.
+    /// these bytes overwrite those in this machine's copy. At other times, they are stored only where the copy has
+    /// none.
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
     /// Creates a store for pending changes if no server has answered the lock request and no such store exists yet.
     ///
     /// - Parameter check: reads and authenticates the whole new store before the store is used.
     func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError)
-    /// Returns the error. If the whole log was read from the copy, the returned error names the copy as its cause.
+    /// Returns `error`, or an error that names this machine's copy as the cause if the whole log was read from it.
     func explanation(of error: LogError) -> LogError
 }
 
@@ -141,7 +147,7 @@ package protocol StoreServer: AnyObject {
     func turnToNextHost()
     /// The log's end, which the server reports separately from the log's bytes; nil after ``ignoreStatedEnd()``.
     var statedEnd: StatedEnd? { get }
-    /// Makes all existing bytes readable from now on, even those after the ``statedEnd``.
+    /// Lets reads continue past the ``statedEnd``, up to the last byte that exists.
     func ignoreStatedEnd() throws(LogError)
 }
 
@@ -152,7 +158,7 @@ package struct RecordStoreIdentity: Hashable, Sendable {
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// A lock on a store, which is held during the lifetime of this value.
+/// A lock on a store, held for the lifetime of this value.
 package struct StoreLock: ~Copyable, Sendable {
     package let store: any RecordStore
 
@@ -177,20 +183,20 @@ package struct Replaceable: Sendable {
 
 package enum StoreGrowth: Sendable {
     case none
-    /// Records follow the known end. `upTo` is the log's new end if the store reports it.
+    /// The store has records after the log's known end. `upTo` is the new end, if the store reports it.
     ///
     /// - Parameter areDurable: whether all readable records are durable.
     case some(upTo: StatedEnd?, areDurable: Bool)
-    /// The log must be opened again, because its end is not the store's end, or because the store has been replaced.
+    /// The log must be opened again, because its end differs from the store's, or because the store has been replaced.
     case doubtful
 }
 
-/// The log's end as reported by the store. The store accepts a record only if the record follows this end. Therefore
-/// this end must equal the authentic log's end.
+/// The log's end as reported by the store. It must equal the end that is found by authenticating the log, because the
+/// store accepts only a record that follows the reported end.
 package struct StatedEnd: Sendable {
     package let position: LogPosition
     package let offset: UInt64
-    /// Whether the store has bytes after this end.
+    /// Whether the store has bytes after the reported end.
     package let hasMore: Bool
 
     package init(_ position: LogPosition, at offset: UInt64, hasMore: Bool) {
@@ -219,7 +225,7 @@ package struct LogTail: Sendable {
 package struct TailState: Sendable {
     /// Whether nonzero bytes follow the log's end. If so, the next writer clears them before it appends a record.
     package let needsClearing: Bool
-    /// Whether the newest record is certainly durable, because the store returns only durable records.
+    /// Whether the newest record is known to be durable, because the store returns only durable records.
     package let isDurable: Bool
 
     package init(needsClearing: Bool, isDurable: Bool) {
@@ -233,7 +239,7 @@ package struct LogEnd: Sendable {
     package let offset: UInt64
     /// The range of the newest record if its writer may have died before making it durable; nil otherwise.
     package let undurable: Range<UInt64>?
-    /// Whether nonzero bytes were found after the end.
+    /// Whether nonzero bytes were found after the log's end.
     package let needsClearing: Bool
     /// Whether the next record's payload is written before its head.
     package let isPayloadFirst: Bool
@@ -256,7 +262,7 @@ package struct StoredRecord: Sendable {
     package let end: UInt64
     package let previous: LogPosition
     package let position: LogPosition
-    /// The hint for readers; nil unless the record has a tree.
+    /// The hint that helps readers find the record's tree; nil if the record has no tree.
     package let hint: Hint?
 
     package var isWhole: Bool { UInt64(bytes.count) == end - offset }

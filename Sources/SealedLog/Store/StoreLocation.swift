@@ -1,6 +1,6 @@
 package import LinuxSystem
 
-/// The location of a vault's bytes. It opens and creates the store there.
+/// The location of a vault's bytes, such as a file or a database. It can open or create the store there.
 package protocol StoreLocation: Sendable {
     /// The location's name in messages and in the rollback memory.
     var path: String { get }
@@ -14,8 +14,8 @@ package protocol StoreLocation: Sendable {
     func exists() throws(LogError) -> Bool
     /// Creates an empty store, which appears at this location when it is published.
     func createUnpublished() throws(LogError) -> any NewStore
-    /// Creates an empty store and acquires its lock, which distinguishes the store from one left by a killed process.
-    /// Throws `busy` while another process writes a store for this location.
+    /// Creates an empty store and acquires its lock. The lock shows other processes that the store is in use, rather
+    /// than left behind by a killed process. Throws `busy` if another process is writing a store for this location.
     func createLocked() throws(LogError) -> any NewStore
     /// Calls `onChange` on a separate thread whenever the store may have changed. Stops when the result is released.
     func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
@@ -23,9 +23,9 @@ package protocol StoreLocation: Sendable {
     ///
     /// - Parameter number: the lock's number, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
-    /// Returns the problems that have occurred since the last call and did not make an operation fail.
+    /// Returns the problems that occurred since the last call without causing an operation to fail.
     func takeNotices() -> [Notice]
-    /// Details about the location for users and administrators; nil if there are none, as for a file.
+    /// Details about the location for users and administrators; nil if there are none.
     var report: (any StoreReport)? { get }
     /// Returns the location of the pending changes that were made while no server answered; nil if there are none.
     func pending() throws(LogError) -> FileLocation?
@@ -33,7 +33,7 @@ package protocol StoreLocation: Sendable {
 
 /// Details about a location on a server, for users and administrators.
 package protocol StoreReport {
-    /// The SQL statements with which an administrator prepares the database if the vault's users may not do so.
+    /// The SQL statements that an administrator must run if the vault's users lack permission to prepare the database.
     var preparation: String { get }
     /// Checks the server and returns the results as text for the user.
     func findings() throws(LogError) -> [StoreFinding]
@@ -42,7 +42,7 @@ package protocol StoreReport {
     var keptCopy: KeptCopy? { get }
 }
 
-/// The way in which a store is opened.
+/// The ways to open a store.
 package enum StoreOpening: Sendable {
     /// Opens this machine's copy without a connection, if a copy exists. The copy is compared with the store later.
     case quick
@@ -56,7 +56,7 @@ package enum StoreOpening: Sendable {
 package protocol NamedLock: AnyObject, Sendable {
     /// Tries to acquire the lock. Returns false if another process or thread holds it.
     func tryLock() throws(LogError) -> Bool
-    /// Throws if the lock was acquired but has been lost since, so that another process may hold it.
+    /// Throws if the lock was acquired but has since been lost, so that another process may hold it.
     func check() throws(LogError)
 }
 
@@ -78,7 +78,7 @@ extension StoreLocation {
 package struct FileLocation: StoreLocation {
     /// The suffix of files with pending changes for a server.
     package static let pendingEnding = "-offline.vault"
-    /// The suffix of files with changes that a merge has refused.
+    /// The suffix of files with changes that a merge has rejected.
     package static let refusedEnding = ".refused.vault"
 
     package let path: String
@@ -88,7 +88,7 @@ package struct FileLocation: StoreLocation {
     /// Creates the location of a file.
     ///
     /// - Parameters:
-    ///   - path: a path with symbolic links resolved, since a rename would replace a link.
+    ///   - path: a path with symbolic links resolved. Otherwise, a rename would replace a link rather than the file.
     ///   - target: the location into which the file's pending changes are to be merged; nil if the file is a vault.
     package init(_ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil) {
         self.path = path
@@ -117,11 +117,11 @@ package struct FileLocation: StoreLocation {
     }
 
     /// Returns the lock on one byte of the file `VAULT.locks`, which is created next to the vault and stays empty. The
-    /// file is never removed, because otherwise two processes could lock different files.
+    /// file is never removed. Otherwise, two processes could lock different files.
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
-        // If root creates the file, the file must still belong to the vault's owner, who could not open it otherwise.
+        // If root creates the file, it must still belong to the vault's owner, who could not open it otherwise.
         if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }
@@ -143,9 +143,9 @@ private final class NamedByteLock: NamedLock {
 
 package struct StoreFinding: Sendable {
     package let name: String
-    /// The check's result in complete sentences.
+    /// The result of the check, in complete sentences.
     package let message: String
-    /// The instruction for fixing the problem; nil if there is none.
+    /// Instructions for fixing the problem; nil if there are none.
     package let fix: String?
 
     package init(_ name: String, _ message: String, fix: String? = nil) {
@@ -158,9 +158,9 @@ package struct StoreFinding: Sendable {
 /// This machine's copy of a vault on a server.
 package struct KeptCopy: Sendable {
     package let path: String
-    /// The number of the vault's bytes that the copy lacks.
+    /// How many bytes of the vault are missing from the copy.
     package let missing: UInt64
-    /// The time of the copy in milliseconds since 1970.
+    /// The time of the last contact with the server, in milliseconds since 1970.
     package let time: UInt64
 
     package init(path: String, missing: UInt64, time: UInt64) {

@@ -7,7 +7,7 @@ package struct Change: Sendable {
         case anything
         /// The name must have no value. Otherwise the error is `exists`.
         case absent
-        /// The name must still have the value that was read, identified by its nonce; nil if the name had no value.
+        /// The name's value must still have this nonce. If the nonce is nil, the name must still have no value.
         /// Otherwise the error is `conflict`.
         case unchanged(Nonce?)
 
@@ -47,7 +47,7 @@ package struct Change: Sendable {
     }
 }
 
-/// A version whose value has been opened successfully, which is required before the version may be restored.
+/// A version whose value has been opened successfully. Only such a version may be restored.
 package struct OpenedVersion: Sendable {
     let nonce: Nonce
 
@@ -61,19 +61,20 @@ package struct OpenedVersion: Sendable {
     fileprivate init(known nonce: Nonce) { self.nonce = nonce }
 }
 
-/// A transaction's changes in their order, and the conditions under which they are written.
+/// A transaction's changes in order, and the conditions under which they are written.
 package struct ChangeList: Sendable {
     /// The nonces of the values that the transaction has read, by name; nil if the name had no value. If the value of a
     /// name has changed since it was read, the error is `conflict`.
     package var conditions: [EntryName: Nonce?] = [:]
     /// The key of an attribute that an entry keeps when a value is set or restored; nil if there is no such attribute.
     package var keptAttribute: String?
-    /// The values of ``keptAttribute`` for restored versions that would otherwise lack the attribute.
+    /// The values of ``keptAttribute``, by name, for restored versions that would otherwise lack the attribute.
     package var keptValues: [EntryName: String] = [:]
     private(set) var cells = NamedCells()
     /// The boxes of the values, concatenated.
     private(set) var boxes: [UInt8] = []
-    /// The keys under which values are sealed. Each element applies to changes from index `first` to the next `first`.
+    /// The keys that sealed the values. The keys of an element apply from change number `first` until the next
+    /// element's `first`.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) { for change in changes { append(change) } }
@@ -83,12 +84,12 @@ package struct ChangeList: Sendable {
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
         guard case .set(let value, _, _) = change.action else { return }
-        // The first box becomes the array instead of being appended, because it may be large and the only box.
+        // The first box is assigned rather than appended, because it may be large, and there may be no others.
         if boxes.isEmpty { boxes = Array(value.box) } else { boxes += value.box }
         if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
     }
 
-    /// Returns the list with all values sealed under `keys`. A rotation may have replaced the keys that sealed a value.
+    /// Returns this list with all values sealed under `keys`. A rotation may have replaced the keys that sealed them.
     func sealed(under keys: KeyRing) throws(LogError) -> ChangeList {
         if sealers.allSatisfy({ $0.keys === keys }) { return self }
         var list = ChangeList()
@@ -120,7 +121,7 @@ package struct ChangeList: Sendable {
     }
 }
 
-// The encoding of a change list is used only within a process. Files never contain it.
+// This encoding of a change list is used only within a process. Files never contain it.
 
 private enum Tag {
     static let remove: UInt8 = 0

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A vault's header and its copy as read from the file, not yet authenticated.
+/// A vault's header, with the header's second copy, as read from the file. Neither is authenticated yet.
 struct HeaderImage {
     let store: any RecordStore
     let header: Result<Header, LogError>
@@ -15,7 +15,8 @@ struct HeaderImage {
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // In a newer format, the header and its copy have one version. Different versions indicate damage.
+                // A file in a newer format states the same version in its header and in the header's copy. If they
+                // differ, the header is damaged.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
                 throw .damaged("the header's version, which differs from its copy's")
             }
@@ -33,7 +34,8 @@ struct HeaderImage {
         let locked = LockedVault(vaultID: (try? header.get().vaultID) ?? [], slots: (try? header.get().slots) ?? [])
         while let credential = try next(&unlocker, locked) {
             do throws(LogError) { return try header.get().slots.unlock(with: credential) } catch {
-                // Together, the slots of the header and its copy may cost no more to try than one header's slots.
+                // Trying the key slots of both the header and its copy must not exceed the cost limit for a single
+                // header.
                 let error = explained(error) { copy in
                     let tried = copy.slots + locked.slots.filter { !copy.slots.contains($0) }
                     return tried.isBearable(for: credential) ? try? copy.slots.unlock(with: credential) : nil
@@ -45,7 +47,7 @@ struct HeaderImage {
         throw unlocker.failure
     }
 
-    /// Returns the next credential. If that fails and the header is damaged, throws the header's error instead.
+    /// Returns the next credential. If the unlocker fails and the header is damaged, throws the header's error instead.
     private func next(_ unlocker: inout some Unlocker & ~Copyable, _ locked: LockedVault) throws(LogError)
         -> Credential?
     {
@@ -55,7 +57,7 @@ struct HeaderImage {
         }
     }
 
-    /// Returns whether the slot that opened the vault still exists; true if the keys do not come from a slot.
+    /// Returns whether the slot that opened the vault still exists, or true if the keys do not come from a slot.
     func hasSlot(of keys: KeyRing) -> Bool {
         guard let slot = keys.slot else { return true }
         return (try? header.get().slots.contains { $0.salt == slot.salt }) ?? false
@@ -63,7 +65,7 @@ struct HeaderImage {
 
     var hint: Hint? { Header.hint(in: bytes) }
 
-    /// Authenticates the header. Returns a view that does not include any records yet.
+    /// Authenticates the header. Returns a view that includes no records yet.
     func view(with keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) {
             let header = try header.get()
@@ -74,8 +76,8 @@ struct HeaderImage {
         } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Confirms the authenticated bytes to this machine's copy of the vault. These are the header without its hint,
-    /// which the MAC does not cover, and the header's copy if that copy is intact.
+    /// Passes the authenticated bytes to this machine's copy of the vault. These are the header without its hint,
+    /// which the MAC does not cover, and the header's copy in the file if it is intact.
     private func confirm() {
         guard let kept = store.machineCopy else { return }
         bytes.withUnsafeBytes { bytes in
@@ -86,7 +88,7 @@ struct HeaderImage {
         }
     }
 
-    /// Authenticates the header of a vault that was opened before. The data key may have been rotated since. Throws
+    /// Authenticates the header of a vault that was opened before. Its data key may since have been rotated. Throws
     /// `keyWrong` or `identityRemoved` if the slot that opened the vault has been removed.
     func view(following keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) { return try view(with: keys) } catch {
@@ -114,7 +116,8 @@ struct HeaderImage {
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log without using its hint. No process may write during the call. `keys` may predate a rotation.
+    /// Reads a whole log without using its hint. No process may write during the call. `keys` may be older than a
+    /// rotation of the data key.
     static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         try whole(HeaderImage(of: store).view(following: keys))
     }
@@ -137,12 +140,13 @@ extension LogView {
         return try whole(image.view(with: image.unlock(&unlocker)))
     }
 
-    /// Opens the vault again on the store that is currently at its location. The caller holds the store's lock.
+    /// Opens the vault again from the store that is currently at its location. The caller holds the store's lock.
     ///
     /// - Parameters:
     ///   - remembered: the position that was read from the rollback memory before the store was opened.
-    ///   - isAccepted: returns whether to use the store although it lacks positions from this view or the memory.
-    /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks positions and
+    ///   - isAccepted: returns whether to use the store although it lacks a position that this view or the rollback
+    ///     memory contains.
+    /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks such a position and
     ///   is not accepted; `keysChanged` or `identityRemoved`; the errors of opening.
     func reopened(
         on store: any RecordStore, knowing remembered: Remembered?,
@@ -154,7 +158,8 @@ extension LogView {
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
-        // Pending changes may be based on an older position than this process has seen, so they need not include it.
+        // A log of pending changes may start from an older position of the vault. It need not include the newest
+        // positions known to this process and machine.
         let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
@@ -162,7 +167,7 @@ extension LogView {
         }
         try view.replaceCopy()
         // This process may have opened an old copy on this machine with a key that has since been removed from the
-        // vault. The process has not returned a value yet, so it can still report the error.
+        // vault. It has not returned a value yet, so it can still report the error.
         if !isCompared, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
@@ -170,20 +175,22 @@ extension LogView {
         return view
     }
 
-    /// Replaces this machine's copy with a copy of this store. First saves the old one if it may have more changes.
+    /// Replaces this machine's copy with a copy of this store. First saves the old copy if it may have changes that
+    /// this store lacks.
     ///
     /// - Parameters:
-    ///   - isAccepted: whether this log may lack the copy's position, because the vault is new or the user has accepted
-    ///     a rollback error.
-    ///   - isJoined: returns whether a position is included in a copy that will be merged into the vault next.
+    ///   - isAccepted: whether this log may lack the newest position of the old copy, because the vault is new or the
+    ///     user has accepted a rollback error.
+    ///   - isJoined: returns whether a position is included in another copy, which will be merged into the vault next.
     mutating func replaceCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
         guard let copy = store.machineCopy else { return }
         var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
-            // Another process may have saved newer records since this process read the log's end. If a compaction has
-            // replaced the store, the process that opens the new store decides what to do with the copy.
+            // Another process may have written newer records since this process read the log's end, so the log is
+            // refreshed. If a compaction has replaced the store, the process that opens the new store decides whether
+            // to replace this machine's copy.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
                 try save(copy)
@@ -207,13 +214,14 @@ extension LogView {
         try isAccepted ? includes(kept) != .included : alarm(against: kept) != nil
     }
 
-    // MARK: From a header to the end
+    // MARK: Reading the log from its header to its end
 
-    /// Follows the log to its end and checks that the bytes after it are not damage.
+    /// Follows the log to its end and checks that the bytes after it do not indicate damage.
     ///
     /// - Parameters:
-    ///   - hint: the hint at which to begin if it points to a minor checkpoint that belongs to this header.
-    ///   - durable: a position that is known to be durable. Its record's payload is not checked if it is large.
+    ///   - hint: the hint to start from, if it points to a minor checkpoint that belongs to this header.
+    ///   - durable: a position that is known to be durable. If its record has a large payload, that payload is not
+    ///     checked.
     ///   - known: positions that the view must include. If one is older than the hint, the hint is not used.
     ///   - isLocked: whether a lock excludes writers. Otherwise, an invalid record after the log's end is `damaged`.
     mutating func followToEnd(
@@ -225,7 +233,7 @@ extension LogView {
         var reader = reader
         if let hint { try start(at: hint, &reader, durable: durable) }
         let ending = try catchUp(&reader, durable: durable)
-        // A writer may have extended the file in the meantime.
+        // A writer may have extended the file since its size was read.
         let tail = max(size, end) - end
         guard tail <= Limits.tailSize else {
             throw LogError.damaged("\(tail >> 20) MiB follow the log's end, more than a record can have,", at: end)

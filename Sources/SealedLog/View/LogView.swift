@@ -3,18 +3,18 @@ import Sealing
 
 /// The state of a vault file in one process: its header, the records followed so far, and their contents.
 ///
-/// A view is a value. ``refresh()`` adds newly appended records to one view, but not to its copies.
+/// A view is a value: ``refresh()`` adds newly appended records only to the view on which it is called, not to copies.
 struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
     let header: Header
-    /// The header's log position, which precedes the first record.
+    /// The header's log position, directly before that of the first record.
     let origin: LogPosition
     /// The offset at which the newest record ends and the next one begins.
     var end: UInt64
     /// The position of the newest record; ``origin`` if there is none.
     var head: LogPosition
-    /// The offset of the head's authenticator.
+    /// The offset of the newest record's authenticator, or of the header's if there is no record.
     var headOffset = UInt64(Header.macOffset)
     /// The newest position that is known to be durable. It equals the head if this process wrote that record, or if the
     /// store returns only durable records. Otherwise it is the previous position. A head that this process has only
@@ -22,21 +22,22 @@ struct LogView: Sendable {
     var durable: LogPosition
     /// The newest position that this process wrote or flushed, and stored in the rollback memory if possible.
     var confirmed: LogPosition?
-    /// The newest record's totals; nil if the log has no records, in which case only the manifest has totals.
+    /// The totals stated in the newest record, such as the number of entries. If the log has no records, this is nil,
+    /// and only the checkpoint's manifest states the totals.
     var totals: Totals?
-    /// The newest minor checkpoint's tree, and its payload's size in bytes.
+    /// The newest minor checkpoint's tree, and the size of that checkpoint's payload in bytes.
     var minor: RecordIndex.Tree?
     var minorSize: UInt64 = 0
     var recent = RecentEntries()
     var recordsSinceMinor = 0
-    /// Consecutive positions up to the head.
+    /// Consecutive log positions, the last of which is the newest record's.
     var passed: [LogPosition]
     var isCompactionAnnounced = false
     /// Whether the log has been compared with the store since it was opened from the copy on this machine.
     var isCompared = false
-    /// Whether nonzero bytes follow the end. If so, the next writer clears them before it appends a record.
+    /// Whether nonzero bytes follow the log's end. If so, the next writer clears them before it appends a record.
     var needsClearing = false
-    /// The time of the last check that the store is still at its path, in nanoseconds of the coarse clock.
+    /// The time of the last check that the store is still at its path, in nanoseconds of the kernel's coarse clock.
     var lookedAtPath: Int64 = 0
     var cache = PageCache()
 
@@ -57,9 +58,9 @@ struct LogView: Sendable {
     /// The range of the newest record's bytes. It is meaningless if the log has no records.
     var newestRecord: Range<UInt64> { headOffset - UInt64(Frame.headSize)..<end }
 
-    /// Whether the head is durable and, if possible, in the rollback memory, so that its values may be returned.
+    /// Whether values may be returned: the head is durable and, if possible, stored in the rollback memory.
     var isKnown: Bool { confirmed == head }
-    /// Whether the rollback memory contains the vault's location; true if it does not contain the vault at all.
+    /// Whether the rollback memory has a record for the vault's location; true if there is no rollback memory.
     var isLocationKnown = true
 
     var unlocked: UnlockedVault { UnlockedVault(vaultID: header.vaultID, keys: keys, slots: header.slots) }
@@ -73,7 +74,7 @@ struct LogView: Sendable {
         head = record.position
         headOffset = record.offset + UInt64(Frame.headSize)
         passed.append(head)
-        // The remaining positions are enough to recognize a remembered position that is slightly older than the head.
+        // Drops the oldest log positions. The rest suffice to recognize a remembered position slightly before the head.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
             passed.removeFirst(Limits.recordsBeforeMinorCheckpoint.upperBound)
         }
@@ -92,7 +93,7 @@ struct LogView: Sendable {
 }
 
 extension Record {
-    /// Returns whether the payload need not be read because it is large and `durable` is this record's position.
+    /// Returns whether reading the payload can be skipped, because it is large and the record is known to be durable.
     func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
 }
 
@@ -108,7 +109,8 @@ extension LogView {
 // MARK: - Following
 
 extension LogView {
-    /// Adds all new records. Returns false if the log's end is doubtful and the store must be reopened.
+    /// Adds all new records. Returns false if the log's end differs from the store's, or if the store has been
+    /// replaced. The store must then be reopened.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
         case .none: break
@@ -127,7 +129,8 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether this view includes the end that the store reported. Another thread may have read even further.
+    /// Returns whether this view includes the log's end that the store reported. Another thread may have read further
+    /// since.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
@@ -152,7 +155,7 @@ extension LogView {
         var finding = try reader.record(at: end, after: head)
         while case .record(let next) = finding {
             if let tree = next.index.tree, tree.header != origin.authenticator {
-                throw LogError.damaged("a minor checkpoint of another checkpoint", at: next.offset)
+                throw LogError.damaged("a minor checkpoint that belongs to another checkpoint", at: next.offset)
             }
             if let last { apply(last) }
             last = next
@@ -175,8 +178,9 @@ extension LogView {
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
 
-    /// Returns whether the newest record is whole. No process may write during the call. If another process wrote the
-    /// record, reads it again, because that process may have died while overwriting it with zeros from back to front.
+    /// Returns whether the newest record is complete. No process may write during the call. A record of another process
+    /// is read again, because that process may have died while removing it, which overwrites it with zeros from back to
+    /// front.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader
@@ -272,7 +276,7 @@ extension LogView {
         return SealedValue(version: version, box: box[...], keys: keys, store: store)
     }
 
-    /// Returns all entries from the name `start` on, including tombstones, in the order of their names.
+    /// Returns all entries sorted by name, including tombstones, from the name `start` on.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge { try items(from: start) }
 
     func items<Item>(from start: [UInt8]) throws(LogError) -> Merge<Item> {

@@ -4,7 +4,8 @@ import Sealing
 extension LogView {
     func currentTotals() throws(LogError) -> Totals { if let totals { totals } else { try manifest().totals } }
 
-    /// Whether the file's share of dead bytes, or the minor checkpoint, is too large.
+    /// Whether compaction is due, because the file has too large a share of dead bytes, or too large a minor
+    /// checkpoint.
     var isCompactionDue: Bool {
         guard let totals else { return false }
         if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
@@ -19,8 +20,8 @@ extension LogView {
         return try plan(index, [])
     }
 
-    /// Plans a record that contains a batch's entries in its index. Returns nil if the record needs a tree instead,
-    /// because the batch has too many entries, or because enough records have followed the last tree.
+    /// Plans a record whose index contains a batch's entries. Returns nil if the record needs a tree instead, because
+    /// the batch is too large or enough records have followed the last tree.
     func shortPlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
         let bounds = Limits.recordsBeforeMinorCheckpoint
         let wanted = min((minor?.entries ?? 0) / Limits.minorEntriesPerRecord, UInt64(bounds.upperBound))
@@ -32,8 +33,10 @@ extension LogView {
     func inlinePlan(
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
-        // An offset's encoding varies in length, and the offset itself depends on the index's length. Therefore the
-        // estimate grows until the index fits. The first estimate assumes short offsets without marks.
+        // The payload's offset depends on the index's size, and the size of each encoded offset depends on the
+        // payload's offset. So the index's size is estimated, and the estimate is raised until the index fits. The
+        // first estimate assumes short offsets. It leaves out the marks of file offsets, which the index does not
+        // contain.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
@@ -56,8 +59,8 @@ extension LogView {
     private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
     struct TreePayload {
-        /// The payload's bytes that are not yet in the store, either all of them or only the first sector. That sector
-        /// is written together with the record's head, because a sector of zeros is what identifies a torn record.
+        /// The part of the payload that is not yet in the store: all of it, or only its first sector. The first sector
+        /// is written together with the record's head, because zeros in the sector identify a torn record.
         var bytes: [UInt8]
         let offset: UInt64
         let length: Int
@@ -66,7 +69,7 @@ extension LogView {
         let entries: UInt64
     }
 
-    /// Builds a payload from a batch's values and a tree's pages. The payload is the same at any position in the log.
+    /// Builds a payload from a batch's values and a tree's pages. It does not depend on the record's log position.
     func treePayload(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> TreePayload {
         let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
@@ -80,7 +83,7 @@ extension LogView {
         let length = Int(sink.offset - start)
         guard length < Limits.payloadSize else {
             let limit = Limits.payloadSize >> 20
-            throw LogError(.invalid, "together with the recent entries, it would take more than \(limit) MiB")
+            throw LogError(.invalid, "this change and the recent entries together would exceed \(limit) MiB")
         }
         let (bytes, hash) = try sink.finishPayload()
         return TreePayload(bytes: bytes, offset: start, length: length, hash: hash, root: root, entries: tree.count)
@@ -116,22 +119,24 @@ struct Remembered: Sendable {
     private let memory: RollbackMemory
     let bytes: [UInt8]
 
-    /// Reads the bytes of the newest position; nil if none are stored.
+    /// Reads the newest position from the rollback memory without decoding it. Returns nil if none is stored.
     init?(_ memory: RollbackMemory) {
         guard let bytes = memory.newest() else { return nil }
         self.memory = memory
         self.bytes = bytes
     }
 
-    /// Returns the newest remembered position, given a view of the vault that was opened after the memory was read.
-    /// Returns nil for pending changes, since the memory describes the vault into which they will be merged. Throws
-    /// `rolledBack` if the vault has never had the data key under which the position was stored.
+    /// Returns the newest log position in the rollback memory, given a view of the vault that was opened after the
+    /// memory was read. Returns nil if the view is of pending changes, since the memory describes the vault into which
+    /// they will be merged. Throws `rolledBack` if the vault has never had the data key under which the position was
+    /// stored.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
     }
 
-    /// Returns the newest position, using the vault's keys and the memory subkeys of its former data keys.
+    /// Returns the newest log position in the rollback memory. Decodes it with the vault's keys, or with the memory
+    /// subkeys of its former data keys.
     func seen(
         under keys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> RollbackMemory.Seen? { try memory.seen(in: bytes, under: keys, formerKeys) }

@@ -2,18 +2,18 @@ import LinuxSystem
 import Sealing
 
 extension Change {
-    /// The information that a change needs to turn an old entry into a new one.
+    /// The data, apart from the old entry, from which a change computes the new entry.
     fileprivate struct Context {
         let circumstances: Circumstances
-        /// Whether this transaction itself has set the old entry. If so, no reader ever sees the old entry's value.
+        /// Whether the old entry was set earlier in this same transaction. If so, no reader ever sees its value.
         let isOwn: Bool
-        /// The attribute that must not change. See ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
+        /// The attribute that every new value keeps. See ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
         let kept: (key: String?, value: String?)
         /// The offset of the next box, relative to the payload's start.
         let offset: UInt64
     }
 
-    /// Returns the entry that results from this change; nil if the change has no effect. Checks the expectation.
+    /// Returns the entry that results from this change; nil if it has no effect. Throws if its expectation is not met.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -40,7 +40,7 @@ extension Change {
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
-            // The kept attribute is taken from the old value even if that value has expired.
+            // A new value keeps the old value's fixed attribute (`context.kept`), even if the old value has expired.
             let attributes = try (attributes ?? present?.attributes ?? [])
                 .keeping(context.kept.key, [old?.content?.attributes ?? []])
             let content = Entry.Content(created: created, current: current, expiry: expiry, attributes: attributes)
@@ -69,9 +69,10 @@ extension Change {
             forgotten: old?.forgotten)
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
-            // Other copies of the vault also forget the history up to the time `forgotten`. Those copies may have the
-            // old state, unless this transaction set it. A time in the future is not used, since it would make those
-            // copies forget states that are set in the meantime.
+            // After a merge, other copies forget the history up to `forgotten`. This is the time of the newest state
+            // that they may already have: the old state, or an earlier one if this transaction itself has set the old
+            // state. A time in the future is not used, because other copies would then also forget states that are set
+            // later.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -95,19 +96,21 @@ extension Change {
 }
 
 extension Entry {
-    /// Returns the attributes of the states that followed the earlier version `number`, newest first. The current
-    /// state's attributes represent those of all states since the name last had no value.
+    /// Returns the attributes of the current state and of the states between it and the earlier version `number`,
+    /// newest first. Omits earlier states set since `created`, the time at which the name last changed from having no
+    /// value to having one.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // If an earlier state's time is later than the current one's, a clock was wrong. That state is still included.
+        // An earlier state whose time is later than the current state's is not omitted, because one of the two times
+        // comes from a wrong clock.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
 extension [Attribute] {
-    /// Returns these attributes, with the value of `key` taken from the first of `states` that has this key. If no
-    /// state has the key, these attributes keep their own value; if they have none, they get the value `other`.
+    /// Returns these attributes with a fixed value for `key`: that of the first of `states` that has the key or, if
+    /// none has it, their own value or, if they have none, `other`.
     ///
     /// - Throws: `invalid` if these attributes have a different value for the key, or no room for another attribute.
     func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
@@ -128,7 +131,7 @@ extension [Attribute] {
     }
 }
 
-/// The circumstances that a record's entries have in common.
+/// The properties that all entries of a record share, such as its sequence number and the signer.
 struct Circumstances: Sendable {
     let now: UInt64
     let sequence: UInt64
@@ -144,12 +147,12 @@ struct Circumstances: Sendable {
 struct TransactionBatch: Sendable {
     /// The inserted entries in the order of the transactions.
     private(set) var entries = RecentEntries()
-    /// The number of entries up to the end of each transaction.
+    /// For each transaction, the number of the batch's entries up to its end.
     private var ends: [Int] = []
-    /// The values' boxes in order, joined into several arrays.
+    /// The boxes of the batch's values, in order. Each array contains one or more boxes.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
-    /// The number of the entries' versions that were already in the file before this batch.
+    /// The number of versions in the batch's entries that were already in the file before this batch.
     private(set) var storedCount = 0
     private(set) var totals: Totals
     /// The number of bytes that these transactions add to the file, excluding pages.
@@ -166,8 +169,9 @@ struct TransactionBatch: Sendable {
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
+    ///   - find: finds a name's entry in the vault.
     ///   - value: finds the value of an earlier version. It is called only if changes are signed.
-    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; any error of `find` and `value`.
+    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; any error of `find` or `value`.
     mutating func add(
         _ changes: ChangeList, _ circumstances: Circumstances,
         began: () throws(LogError) -> UInt64 = { () throws(LogError) in 0 },
@@ -186,7 +190,8 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // If the batch is empty and the transaction repeats no name, none of its names has been set before.
+        // Each change looks for its name in the batch, unless the batch is empty and the transaction's names are
+        // distinct.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
@@ -196,7 +201,7 @@ struct TransactionBatch: Sendable {
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
                 kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
             let new = try change.entry(replacing: old, context, began: began) { (version) throws(LogError) in
-                // A version from this record is not in the file yet, so it cannot be restored.
+                // A version that this record itself adds is not in the file yet, so its value cannot be read.
                 guard let version = version.stored else { throw LogError(.conflict) }
                 return try value(version)
             }
@@ -246,7 +251,7 @@ struct TransactionBatch: Sendable {
     /// Ends a transaction, which consists of the entries inserted since the previous one.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        // Small boxes are joined, since a compaction may have millions, each with an array's overhead.
+        // Small boxes are joined, because a compaction may have millions, and an array for each would be costly.
         if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
             self.boxes[last] += boxes
         } else {

@@ -32,7 +32,7 @@ extension LogView {
         while offset < end {
             let record = try store.rereading { () throws(LogError) in
                 guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                    // The former reader's window still contains the damaged bytes, so a new reader is created.
+                    // The reader's buffer still contains the damaged bytes, so the next attempt uses a new reader.
                     reader = self.reader
                     throw LogError.damaged("a record", at: offset)
                 }

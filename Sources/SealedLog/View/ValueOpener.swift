@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// An opener for many of a store's values. It decrypts them one after the other in the same guarded memory.
+/// A buffer in guarded memory, in which many values of a store are opened one after the other.
 struct ValueOpener: ~Copyable {
     private let store: any RecordStore
     private let keys: KeyRing
     private var memory: SecretBytes
-    /// The initial size of the guarded memory in bytes. It grows to fit the largest value.
+    /// The initial size in bytes of ``memory``, which grows to fit the largest value.
     private static let usualSize = 4_096
 
     init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
@@ -44,19 +44,20 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// A repairer that prevents damaged bytes in this machine's copy of a database from being written to the database.
+/// A filter for bytes that were read from this machine's copy of a database. Bytes that are damaged in this copy must
+/// not be written to the database.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
 
-    /// Returns nil if this machine has no copy of the store.
+    /// Creates the filter; returns nil if this machine has no copy of the store.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
         guard store.machineCopy != nil else { return nil }
         self.store = store
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// If a value's box in `bytes` does not open, replaces it with the database's box. Leaves every other box alone,
+    /// If a value's box in `bytes` cannot be opened, replaces it with the database's box. Leaves every other box alone,
     /// since the database's box may be the damaged one.
     ///
     /// - Parameters:
@@ -68,14 +69,14 @@ struct BoxRepair: ~Copyable {
             guard error.code == .damaged else { throw error }
         }
         do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
-            // If the database's box is damaged too, the damaged box is copied, as in a file. Otherwise a single damaged
-            // box would prevent key changes.
+            // If the database's box is damaged too, the damaged bytes are kept. If this were an error, a single damaged
+            // box would prevent all key changes.
             guard error.code == .damaged else { throw error }
         }
     }
 }
 
-/// Reseals values under other keys. See Format.md, "Rotation".
+/// Reseals values under different keys. See Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
@@ -87,7 +88,8 @@ struct ValueResealer: ~Copyable {
         keys = new
     }
 
-    /// Opens and reseals a value. Returns the new box and its version, with the old offset. Throws `damaged`.
+    /// Reseals a value. Returns the new box, and a version that has the new nonce but still the old offset. Throws
+    /// `damaged`.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
         var version = old
         var box = [UInt8](repeating: 0, count: old.boxLength)
@@ -101,8 +103,8 @@ struct ValueResealer: ~Copyable {
         return (version, box)
     }
 
-    /// Reseals a value, or copies its box unchanged if the box does not open. If this method threw an error instead, a
-    /// person with access could insert such a box to prevent the rotation that would end their access.
+    /// Reseals a value, or copies its box unchanged if the box cannot be opened. If that were an error, a person with
+    /// access could insert an unreadable box to prevent the rotation that would end this access.
     mutating func resealOrCopy(
         _ old: StoredVersion
     ) throws(LogError) -> (version: StoredVersion, box: [UInt8], opens: Bool) {

@@ -4,21 +4,21 @@ import LinuxSystem
 import SealedLog
 
 // A drop is a value that is sealed for a vault. The sender, such as a CI job or a new colleague, cannot open the vault,
-// so the vault's owner stores the value. A drop is an age file in a documented format, so age can create one.
+// so the vault's owner stores the value. A drop is an age file in a documented format that `age` itself can produce.
 
 extension Keychain {
     /// The vault's drop box, for values that were sealed without the vault's keys.
     public var dropBox: DropBox { DropBox(keychain: self) }
 
-    /// The receiver of values from people who cannot open the vault; see ``Keychain/dropBox``.
+    /// An inbox for values from people who cannot open the vault; see ``Keychain/dropBox``.
     public struct DropBox: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.DropBox {
-    /// Returns the public key of the vault's drop box, `age1…`, which seals values for the vault but cannot read them.
-    /// The key is not secret. Rotating the data key changes it, and makes drops for the former public key unreadable.
+    /// Returns the public key of the vault's drop box, `age1…`. It need not be kept secret: values can be sealed with
+    /// it, but not opened. Rotating the data key changes it, and makes drops for the former public key unreadable.
     ///
-    /// - Throws: the errors of ``Keychain/item(_:)``.
+    /// - Throws: the same errors as ``Keychain/item(_:)``.
     public func recipient() throws(VaultError) -> String {
         let key = try keychain.translated(keychain.log.dropBoxKey())
         do throws(AgeError) {
@@ -88,7 +88,7 @@ extension Keychain.DropBox {
     /// vault's drop box, or for an identity in the location's identity file.
     ///
     /// - Throws: ``VaultError`` with `locked` if the file was sealed for another recipient; `invalid` if the file is
-    ///   not a drop; `damaged`, `unavailable`.
+    ///   not a drop; `damaged` or `unavailable`.
     public func open(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
         let drop: Drop
@@ -100,13 +100,13 @@ extension Keychain.DropBox {
             guard error.code == .damaged else { throw .noGuardedMemory }
             throw VaultError(.invalid, "This is an age file, but not a drop for a vault: \(error.detail).")
         }
-        // An unknown sender chose the name and the attributes, which may therefore imitate existing ones.
+        // The sender is unknown, and may have chosen a name or attributes that imitate existing ones.
         try Naming.name.checkLooks(drop.name)
         try Self.checkLooks(drop.contents.attributes)
         return drop
     }
 
-    /// Checks that no two attribute keys look alike. Throws `invalid`.
+    /// Checks each attribute's key, and checks that no two keys look alike. Throws `invalid`.
     private static func checkLooks(_ attributes: [Attribute]) throws(VaultError) {
         for (number, attribute) in attributes.enumerated() {
             try Naming.attribute.checkLooks(attribute.key)
@@ -144,11 +144,13 @@ extension Keychain.DropBox {
     /// Stores the values and attributes of drops atomically.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether to replace existing values of the drops' names, which then become earlier values.
+    ///   - isReplacing: whether to replace existing values that have the names of drops. A replaced value becomes an
+    ///     earlier value.
     ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before the entry with its
-    ///     name was last changed or removed. Somebody may have kept the drop in order to restore a former value.
-    /// - Throws: ``VaultError`` with `exists` if a name has a value and `isReplacing` is false, or a newer change and
-    ///   `acceptsOlder` is false; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///     name was last changed or removed. Someone may have held back such a drop to restore a former value.
+    /// - Throws: ``VaultError`` with `exists` if a name already has a value and `isReplacing` is false, or if a drop is
+    ///   older than its name's last change and `acceptsOlder` is false; the errors of
+    ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {
@@ -181,8 +183,8 @@ extension Keychain.DropBox {
             guard drop.contents.created >= former ?? 0 else {
                 throw VaultError(
                     .exists,
-                    "\"\(drop.name)\" was changed after this drop was sealed, by its sender's clock. Storing the drop "
-                        + "may bring back a value that was replaced or removed since.", causes: [.olderDrop])
+                    "By its sender's clock, this drop was sealed before \"\(drop.name)\" was last changed. Storing it "
+                        + "may bring back a value that has since been replaced or removed.", causes: [.olderDrop])
             }
             times[name] = drop.contents.created
         }
@@ -190,7 +192,7 @@ extension Keychain.DropBox {
 }
 
 extension DropContents {
-    /// Whether the value's bytes are valid for its kind. Only kinds other than plain bytes are parsed.
+    /// Whether the value's bytes are valid for its kind. Data and untyped bytes are always valid.
     fileprivate var hasReadableValue: Bool {
         switch Keychain.ValueKind(rawValue: kind) {
         case .unspecified, .data: true
@@ -201,8 +203,8 @@ extension DropContents {
 }
 
 extension Naming {
-    /// Checks that a name cannot be mistaken for another one. Throws the errors of ``check(_:)``; `invalid` for a name
-    /// that begins or ends with a space, or contains an invisible character.
+    /// Checks that a name cannot be mistaken for another one. Throws the same errors as ``check(_:)``, and `invalid`
+    /// for a name that contains an invisible character, or a space that people might overlook.
     fileprivate func checkLooks(_ text: String) throws(VaultError) {
         try check(text)
         if let unseen = text.unseenPart {

@@ -10,10 +10,11 @@ extension Keychain {
 }
 
 extension Keychain.AccessLog {
-    /// Returns whether the vault requires a record of each read. Throws the errors of ``Keychain/item(_:)``.
+    /// Returns whether the vault requires a record of each read. Throws the same errors as ``Keychain/item(_:)``.
     package func isOn() throws(VaultError) -> Bool { try keychain.translated(keychain.log.isAccessLogged()) }
 
-    /// Switches the access log on or off, for all users of the vault. Throws the errors of ``Keychain/eraseRemoved()``.
+    /// Switches the access log on or off, for all users of the vault. Throws the same errors as
+    /// ``Keychain/eraseRemoved()``.
     package func set(on isLogged: Bool) throws(VaultError) {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.setAccessLogged(isLogged, timeout: timeout)
@@ -21,7 +22,7 @@ extension Keychain.AccessLog {
     }
 
     /// Records an access on this machine if the vault's access log is on, or if `isForced` is true. Throws
-    /// ``VaultError`` with `unavailable` if the log cannot be written; `busy`; the errors of ``Keychain/item(_:)``.
+    /// `unavailable` if the log cannot be written, `busy`, or one of the same errors as ``Keychain/item(_:)``.
     package func record(evenIfOff isForced: Bool = false, _ access: () -> Access) throws(VaultError) {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.recordAccess(

@@ -2,16 +2,17 @@ import LinuxSystem
 package import SealedLog
 
 extension Keychain.Copies {
-    /// Copies a consistent snapshot of the vault to another file, which the same keys open. Other processes may use the
-    /// vault meanwhile. The copy is read and authenticated in full before it is renamed to its final path.
+    /// Copies a consistent snapshot of the vault to another file, which can be opened with the same keys. Other
+    /// processes can use the vault in the meantime. The whole copy is read and authenticated before it is renamed to
+    /// its final path.
     ///
-    /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it. This machine then raises a
+    /// Back up the key file somewhere else. To restore the copy, replace the vault with it. This machine then raises a
     /// rollback alarm, because it remembers a newer vault; see <doc:RestoringFromBackups>.
     ///
     /// - Parameter isReplacing: whether to replace an earlier copy of the vault at `path`. The earlier copy is replaced
     ///   only if the new copy contains all of its changes. Any other file is left alone.
     /// - Throws: ``VaultError`` with `exists` if a file at `path` was left alone; `invalid` if `path` is unusable, or
-    ///   is the path of the vault or its key file; `damaged`, `busy`, `unavailable` if no copy was created;
+    ///   is the path of the vault or its key file; `damaged`, `busy` or `unavailable` if no copy was created;
     ///   `outcomeUnknown` if the copy is complete, but a power loss may undo it.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
         _ = try backUp(to: path, replacing: isReplacing, progress: nil)
@@ -22,7 +23,8 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // If `offline` is `always`, the vault's own URL is valid, since the local copy can restore the vault there.
+        // If `offline` is `always`, the vault's own URL may be the target: the backup then restores the vault from the
+        // local copy.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -58,6 +60,7 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether a folder or a device is at the location. If so, the error `notAFile` is about this path.
+    /// Whether there is something other than a regular file at this path. If so, the error `notAFile` refers to this
+    /// path, not to the vault.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

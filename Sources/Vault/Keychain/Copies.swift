@@ -18,11 +18,12 @@ extension Keychain.Copies {
         /// The names of entries that have, or may have, changed in both the vault and the copy since their last common
         /// change. The later value wins. The history keeps the earlier value, unless the name is in ``dropped``.
         public var conflicts: [String] { report.conflicts }
-        /// The ``conflicts`` whose earlier value is lost, because the vault keeps no history or the entry's is full.
+        /// The ``conflicts`` whose earlier value is lost, because the vault keeps no history or the entry's history is
+        /// full.
         public var dropped: [String] { report.dropped }
-        /// The names of the entries whose changes were refused, sorted bytewise. Someone whose access was revoked may
-        /// have made these changes, because the copy has a former data key, or because only a former member has signed
-        /// them. The copy does not count as merged. `vault merge --from-former-key` accepts the changes.
+        /// The names of the entries whose changes were refused, sorted bytewise. Such changes may have been made by
+        /// someone whose access was revoked: either the copy has a former data key, or the changes are signed only by a
+        /// former member. The copy does not count as merged. `vault merge --from-former-key` accepts the changes.
         public var refused: [String] { report.refused }
         package var refusedRemovals: Set<EntryName> { report.refusedRemovals }
         /// Whether the vault and the copy had different keys. ``Keychain/VaultKeys/all()`` returns the merged keys.
@@ -41,16 +42,16 @@ extension Keychain.Copies {
 
     /// Merges another copy's changes into this vault. The copy may come from file synchronization, git or a backup.
     ///
-    /// For each entry, the later state wins, even if that state is a removal. The entry's history then has all values
-    /// of the vault and the copy, except values that were purged from either. Merging in the other direction has the
+    /// For each entry, the later state wins, even if it is a removal. The entry's history then contains all values of
+    /// the vault and the copy, except values that were purged from either. Merging in the other direction gives the
     /// same result, except for keys and history limits. This vault keeps its own keys and limits, unless the copy's
     /// data key was rotated, or only the copy has the log position that this machine remembers. The copy is only read.
-    /// The merged vault can replace both, since machines that remember either accept it as a later state.
+    /// The merged vault can replace both, since machines that remember either one accept it as a later state.
     ///
     /// - Parameter path: the other copy's path. A key that opens this vault must also open the copy.
-    /// - Throws: ``VaultError`` with `invalid` if `path` does not lead to a copy of this vault; `noVault`, `locked`,
-    ///   `damaged`, with the copy's path; the errors of ``Keychain/eraseRemoved()``. Changes that were merged before an
-    ///   error are kept. Repeat the merge to complete it.
+    /// - Throws: ``VaultError`` with `invalid` if `path` is not a copy of this vault; `noVault`, `locked` or `damaged`
+    ///   if the copy is missing or unusable; the same errors as ``Keychain/eraseRemoved()``. Changes that were merged
+    ///   before an error are kept. Repeat the merge to complete it.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
         try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)
@@ -69,7 +70,7 @@ extension Keychain.Copies {
             guard error.code == .pinWrong else { return refusal.ofMergedCopy }
             let file = location.identityFile.map { " \($0)" } ?? ""
             return refusal.followed(
-                by: "If the two are equal, add this line to your identity file\(file), and merge again: "
+                by: "If the two match, add this line to your identity file\(file), and merge again: "
                     + "# vault: \(Fingerprint.text(error.detail))", nil
             ).ofMergedCopy
         }
@@ -91,8 +92,8 @@ extension Keychain.Copies {
     }
 
     /// - Parameters:
-    ///   - taken: the names of the entries whose changes are accepted, whoever made them.
-    ///   - keptKeys: the salts of the keys that stay even if they were removed from the copy; see
+    ///   - taken: the names of the entries whose changes to accept, regardless of who made them.
+    ///   - keptKeys: the salts of the keys to keep even if they were removed from the copy; see
     ///     ``Keychain/VaultKeys/Key/salt``.
     package func merge(
         _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<[UInt8]>, progress: UpkeepProgress?
@@ -118,7 +119,7 @@ extension Keychain.Copies {
         }
         progress?.finish()
         keychain.reportNotices()
-        // The merge may have changed the fingerprint. Having opened the vault, this machine trusts the new one.
+        // The merge may have changed the fingerprint. This machine has opened the vault, so it trusts the new one.
         keychain.rememberNewFingerprint()
         keychain.changes.notify()
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
@@ -148,7 +149,8 @@ extension Keychain.Copies {
         }
     }
 
-    /// Translates an error of this vault. The message of a rollback alarm does not advise merging `paths` again.
+    /// Translates an error of this vault. If it is a rollback alarm, the message does not advise merging `paths`, since
+    /// that has been tried.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
         return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
@@ -156,7 +158,7 @@ extension Keychain.Copies {
 }
 
 extension Keychain.Copies.Merge {
-    /// Creates the result of a merge. Its names are those of the whole vault, even if the keychain shows only a part.
+    /// Creates the result of a merge. It contains names from the whole vault, even if the keychain shows only a part.
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
         self.report = report
         slots = MergedSlots(
@@ -166,9 +168,9 @@ extension Keychain.Copies.Merge {
 
 struct MergedSlots: Hashable {
     let before, after, copy: [LogKeySlot]
-    /// The slots that no longer exist after the merge, because they had been removed from the vault or the copy.
+    /// The slots that no longer exist after the merge, because the vault or the copy has removed them.
     let gone: [LogKeySlot]
-    /// The indices of this vault's slots that may have been removed from the copy. If any exist, nothing is merged.
+    /// The indices of this vault's slots that may have been removed from the copy. If there are any, nothing is merged.
     let doubted: [Int]
 }
 
@@ -183,16 +185,17 @@ extension Keychain.Copies {
 
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Adds missing records to the local copy, unless too many are missing. Read-only commands call this method last.
+    /// Adds missing records to the local copy, unless too many are missing. Read-only commands do this as their last
+    /// step.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The paths of files with pending changes for other URLs: former ones of this vault, or those of other vaults.
+    /// The paths of files with pending changes for other vaults, or for a former URL of this vault.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
     }
 
-    /// The paths of files with offline changes that a merge has refused, at least in part.
+    /// The paths of files that contain offline changes, some or all of which a merge has refused.
     package var refusedChanges: [String] { changes(inFilesEndingIn: FileLocation.refusedEnding) }
 
     private func changes(inFilesEndingIn ending: String) -> [String] {
@@ -202,10 +205,11 @@ extension Keychain.Copies {
         return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }
 
-    /// Returns the vault's newest log position as one word, for comparison on another machine.
+    /// Returns the vault's newest log position as a single word, to be compared on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether the vault's history includes another machine's log position; nil if the history ends earlier.
+    /// Returns whether the vault's history includes a log position that ``head()`` has returned on another machine; nil
+    /// if this history ends before it.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

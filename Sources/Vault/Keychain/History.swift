@@ -9,7 +9,7 @@ extension Keychain {
     /// The earlier values of entries; see ``Keychain/history``.
     ///
     /// Earlier values are sealed like current ones. The vault limits their number and age; see ``retention()``. A value
-    /// that is too old is removed the next time that its entry is changed or the vault is compacted.
+    /// that is too old is removed the next time its entry is changed or the vault is compacted.
     public struct History: Sendable { let keychain: Keychain }
 }
 
@@ -24,7 +24,7 @@ extension Keychain.History {
         public let size: Int
         /// The name of the member who set and signed the value; nil if no member signed it.
         public var author: String? { if case .member(let name) = signer { name } else { nil } }
-        /// The value's signer, who may not have been a member when the value was signed.
+        /// The value's signer, who was not necessarily a member when the value was signed.
         package let signer: MemberList.Author?
         let nonce: Nonce
     }
@@ -47,7 +47,7 @@ extension Keychain.History {
 
     /// Returns the earlier values of an entry, newest first, even if the entry was removed.
     ///
-    /// - Throws: the errors of ``Keychain/item(_:)``.
+    /// - Throws: the same errors as ``Keychain/item(_:)``.
     public func versions(of name: String) throws(VaultError) -> [Version] {
         let name = try shown(name)
         guard let entry = try keychain.translated(keychain.log.history(name)) else { return [] }
@@ -56,7 +56,7 @@ extension Keychain.History {
 
     /// Returns an earlier value of an entry; nil if the vault no longer has that value.
     ///
-    /// - Throws: the errors of ``Keychain/get(_:)``.
+    /// - Throws: the same errors as ``Keychain/get(_:)``.
     public func get(_ name: String, _ version: Version) throws(VaultError) -> SecretBytes? {
         let name = try shown(name)
         guard let opened = try keychain.translated(keychain.log.open(name, version: version.nonce)) else { return nil }
@@ -67,7 +67,7 @@ extension Keychain.History {
     ///
     /// - Parameter version: one of ``versions(of:)``, by default the newest.
     /// - Throws: ``VaultError`` with `absent` if the entry does not have the version, `damaged` if the version cannot
-    ///   be opened; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///   be opened; the same errors as ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
         let chosen = if let version { version } else { try versions(of: name).first }
         guard let nonce = chosen?.nonce else { throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.") }
@@ -75,7 +75,8 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is no longer kept.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // This change's only condition is that the version exists, so `busy` may mean that the version is gone.
+            // The existence of the earlier value is the only condition of this change, so `busy` may mean that the
+            // value has been dropped meanwhile.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -83,20 +84,20 @@ extension Keychain.History {
         }
     }
 
-    /// Undoes the newest change. Each entry that the change affected gets back its former value, attributes and expiry.
-    /// An entry that the change created is removed. Either all entries are restored, or none. A second call undoes the
-    /// first one. Changes that several threads make at the same time may count as one change.
+    /// Undoes the newest change. Restores the former value, attributes and expiry of each affected entry, and removes
+    /// each entry that the change created. All entries are restored, or none. A second call undoes the first. Changes
+    /// that several threads make at the same time may count as one change.
     ///
     /// - Returns: the names of the affected entries, sorted bytewise; empty if there is no change to undo.
     /// - Throws: ``VaultError`` with `absent` if a former value is no longer in the history, `damaged` if a former
-    ///   value does not open, `invalid` if the newest change was a merge, `busy` if another process has changed one of
-    ///   the entries meanwhile; the errors of ``restore(_:_:)``.
+    ///   value cannot be opened, `invalid` if the newest change was a merge, `busy` if another process has concurrently
+    ///   changed one of the entries; the same errors as ``restore(_:_:)``.
     @discardableResult
     public func undo() throws(VaultError) -> [String] {
         let entries = try keychain.translated(keychain.log.newestChange(prefix: Array(keychain.ownName("").utf8)))
         let changes = try entries.map { (entry) throws(VaultError) -> Change in
             let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
-            // The change has created this entry, so undoing the change removes the entry.
+            // The change created this entry, so undoing the change removes the entry.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
             let former = try entry.earlier.first.flatMap { (former) throws(VaultError) in
                 try keychain.translated(keychain.log.openedVersion(of: entry.name, former.version.nonce))
@@ -104,7 +105,7 @@ extension Keychain.History {
             guard let former else {
                 throw VaultError(
                     .absent,
-                    "The value that \"\(keychain.shortened(entry.name.text))\" had before is no longer kept. Nothing "
+                    "The previous value of \"\(keychain.shortened(entry.name.text))\" is no longer kept. Nothing "
                         + "was undone.")
             }
             return Change(entry.name, expected, .restore(former))
@@ -118,14 +119,14 @@ extension Keychain.History {
     /// A later merge of another copy does not bring these values back, unless the name has been set again in that copy.
     ///
     /// - Returns: whether the entry had a current or earlier value.
-    /// - Throws: the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: the same errors as ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func purge(_ name: String) throws(VaultError) -> Bool { try !purge([name]).isEmpty }
 
-    /// Removes entries and all their earlier values, either all entries or none, and then compacts the vault.
+    /// Removes several entries and all their earlier values atomically, then compacts the vault.
     ///
     /// - Returns: the names that had a current or earlier value.
-    /// - Throws: the errors of ``purge(_:)-(String)``.
+    /// - Throws: the same errors as ``purge(_:)-(String)``.
     @discardableResult
     public func purge(_ names: [String]) throws(VaultError) -> [String] {
         let purged = try purgeable(names)
@@ -141,13 +142,14 @@ extension Keychain.History {
         return purged
     }
 
-    /// Returns those of `names` that have a current or earlier value, or a purged one that no compaction has dropped.
+    /// Returns the names that have a current or earlier value, or a purged value that no compaction has dropped yet.
     package func purgeable(_ names: [String]) throws(VaultError) -> [String] {
         var known: [String] = []
         for name in names {
             let shown = try shown(name)
             guard let entry = try keychain.translated(keychain.log.history(shown)) else { continue }
-            // If the process that purged the name died before the compaction, the values are still in the file.
+            // If the process that purged the name died before the compaction, the values are still in the file, so the
+            // name is listed.
             let isLeft = entry.isForgotten ? try keychain.maintenance.information().deadBytes > 0 : false
             if !entry.isRemoved || !entry.earlier.isEmpty || isLeft { known.append(name) }
         }
@@ -156,14 +158,15 @@ extension Keychain.History {
 
     /// Returns the limits on the earlier values that the vault keeps.
     ///
-    /// - Throws: the errors of ``Keychain/item(_:)``.
+    /// - Throws: the same errors as ``Keychain/item(_:)``.
     public func retention() throws(VaultError) -> Retention {
         Retention(try keychain.translated(keychain.log.keySlots()).history)
     }
 
-    /// Sets, for all users, the limits on the earlier values that the vault keeps. Removes excess values immediately.
+    /// Sets the limits on earlier values for all users of the vault, and removes excess values immediately.
     ///
-    /// - Throws: ``VaultError`` with `invalid` if a limit is out of range; the errors of ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `invalid` if a limit is out of range; the same errors as
+    ///   ``Keychain/eraseRemoved()``.
     public func setRetention(_ retention: Retention) throws(VaultError) {
         guard (0...Limits.earlierVersionCount).contains(retention.versions), let days = UInt32(exactly: retention.days)
         else {
@@ -176,7 +179,8 @@ extension Keychain.History {
         }
     }
 
-    /// Returns the name of the vault's entry to which a name of this keychain refers; see ``Keychain/shownName(_:)``.
+    /// Returns the name under which the vault stores the entry with this name in the keychain; see
+    /// ``Keychain/shownName(_:)``.
     private func shown(_ name: String) throws(VaultError) -> EntryName {
         guard let shown = EntryName(try keychain.shownName(name)) else { throw Naming.name.refusal(of: name) }
         return shown

@@ -2,15 +2,15 @@ public import FoundationEssentials
 import SealedLog
 
 extension Keychain.Maintenance {
-    /// Figures about a vault. They contain no names and no values.
+    /// Statistics about a vault. They include no entry names and no values.
     public struct Information: Hashable, Sendable {
         /// The path of the vault file, or the URL of a vault in a database.
         public let vault: String
-        /// The path at which the key file is expected. Another key may have opened the vault.
+        /// The path at which the key file is expected. The vault may have been opened with another key.
         public let keyFile: String
         /// The reason why the key file is accepted although other users can read it; nil if they cannot.
         public let keyFileSharing: String?
-        /// The vault's id, 32 hex digits.
+        /// The vault's ID, as 32 hex digits.
         public let id: String
         /// The time at which the vault was created.
         public let created: Date
@@ -30,9 +30,9 @@ extension Keychain.Maintenance {
         public let history: Keychain.History.Retention
         /// Whether this machine remembers the vault's state, and would therefore detect an older copy.
         public let memoryIsKept: Bool
-        /// Sentences about problems that made no call fail, such as an unusable rollback memory or a failed compaction.
+        /// Problems that do not make a call fail, such as an unusable rollback memory or a failed compaction.
         public let problems: [String]
-        /// Whether the keys are locked in memory, so that they are never swapped to disk.
+        /// Whether the encryption keys are locked in memory, so that they are never swapped to disk.
         public let keysAreLockedInMemory: Bool
 
         init(_ figures: LogInformation, of keychain: Keychain) {
@@ -58,10 +58,10 @@ extension Keychain.Maintenance {
 extension SecretFile.Sharing {
     fileprivate var words: String {
         switch self {
-        case .secretFolder: "root's, below a folder of secrets"
-        case .inMemory: "root's, on a file system in memory"
-        case .readOnly: "root's, on a file system mounted read-only"
-        case .accepted: "root's, accepted as it is"
+        case .secretFolder: "owned by root, below a folder of secrets"
+        case .inMemory: "owned by root, on an in-memory file system"
+        case .readOnly: "owned by root, on a file system mounted read-only"
+        case .accepted: "owned by root, accepted as it is"
         }
     }
 }

@@ -2,7 +2,8 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// Values for a person, another program or a server are read only with these methods, so that policies apply.
+// Use these methods to read any value that will be shown to a person, or passed to another program or a server, so that
+// policies apply.
 
 extension Keychain {
     /// Returns the value of an entry; nil if the entry does not exist. The entry's policy must permit the read. If the
@@ -27,7 +28,7 @@ extension Keychain {
             }
             try check(found.attributes)
         } catch {
-            // The read is refused in any case, so an error of the access log is ignored.
+            // The read is refused either way, so an error of the access log is ignored.
             if found.isAccessLogged { try? accessLog.record { access().refused } }
             throw error
         }
@@ -36,7 +37,7 @@ extension Keychain {
     }
 
     /// Returns an entry's value and attributes, the attributes of `login`, and whether the access log is on; nil if the
-    /// entry does not exist. Throws the errors of ``get(_:)``.
+    /// entry does not exist. Throws the same errors as ``get(_:)``.
     func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
         let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
         guard let shown = EntryName(try shownName(name)),
@@ -65,10 +66,11 @@ struct GuardedSealable: ~Copyable {
 }
 
 extension Access {
-    /// Creates the record of a read for the parent process. An empty `name` records a switch of the access log.
+    /// Creates a record of a read by the parent process. An empty `name` means that the process switched the access log
+    /// on or off instead.
     ///
     /// - Parameters:
-    ///   - command: the command with its arguments, or another name for the reader.
+    ///   - command: the command without its arguments, or another name for the reader.
     ///   - program: the program that is started with the value.
     package init(to name: String, by command: String, starting program: String? = nil) {
         let parent = getppid()
@@ -82,7 +84,7 @@ extension Keychain {
     /// Acquires a named lock of the vault. While the lock is held, other processes can see only a hash of its name.
     ///
     /// For a vault in a database, the caller needs write access to the vault. If the connection to the server is lost,
-    /// so is the lock; see ``NameLock/check()``.
+    /// the lock is lost too; see ``NameLock/check()``.
     public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         let lock = try translated(storeLocation.namedLock(Int64(RunningHash.number(of: ownName(name)))))
         try await NameLock.wait { () throws(VaultError) in try translated(lock.tryLock()) }
@@ -103,7 +105,7 @@ extension Keychain {
 
         init(_ kind: StoredKind) { rawValue = kind.rawValue }
 
-        /// Bytes without a type, which the `vault` command stores unless `--type` is used.
+        /// Bytes without a type. The `vault` command stores values as this kind unless `--type` is used.
         package static let unspecified = ValueKind(.unspecified)
         package static let text = ValueKind(.text)
         package static let data = ValueKind(.data)
@@ -115,7 +117,7 @@ extension Keychain {
         package static let dictionary = ValueKind(.dictionary)
         package static let null = ValueKind(.null)
 
-        /// The name of the type, such as `text`, or `kind 17` for a type that this version does not know.
+        /// The name of the type, such as `text`, or `kind 17` for a type that this version does not support.
         package var description: String {
             StoredKind(rawValue: rawValue).map { String(describing: $0) } ?? "kind \(rawValue)"
         }

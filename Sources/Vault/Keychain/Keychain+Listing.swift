@@ -9,18 +9,18 @@ extension Keychain {
         /// The value's size in bytes.
         public let size: Int
         package let valueKind: ValueKind
-        /// The time at which the entry was created. A name that is set again after being absent is a new entry.
+        /// The time at which the entry was created. Setting a name that is absent creates a new entry.
         public let created: Date
         /// The time at which the value was last set.
         public let modified: Date
-        /// The time at which the name becomes absent; nil if the value does not expire.
+        /// The time at which the value expires and the name becomes absent; nil if the value does not expire.
         public let expires: Date?
-        /// The attributes, such as `service` or `url`. They describe the value, and are sealed with the name.
+        /// The attributes, such as `service` or `url`. They describe the value, and are sealed together with the name.
         public let attributes: [String: String]
 
         /// The value's type, if it was specified: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
-        /// `dictionary` or `null`. It is `unspecified` for bytes without a type, and `kind 17`, for example, for a type
-        /// that this version does not know.
+        /// `dictionary` or `null`. It is `unspecified` for untyped bytes, and a string such as `kind 17` for a type
+        /// that this version does not support.
         public var kind: String { valueKind.description }
 
         /// Creates an entry's item; returns nil for a tombstone.
@@ -38,7 +38,7 @@ extension Keychain {
 
     /// Returns the properties of an entry, without opening its value; nil if the name is absent.
     ///
-    /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
+    /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy` or `unavailable`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file has been replaced since the vault was opened.
     public func item(_ name: String) throws(VaultError) -> Item? {
         let shown = try shownName(name)
@@ -48,12 +48,12 @@ extension Keychain {
 
     /// Returns whether a name exists, without opening its value.
     ///
-    /// - Throws: the errors of ``item(_:)``.
+    /// - Throws: the same errors as ``item(_:)``.
     public func exists(_ name: String) throws(VaultError) -> Bool { try item(name) != nil }
 
     /// Returns all entries whose names begin with `prefix` and that have all of `attributes`, sorted bytewise by name.
     ///
-    /// - Throws: the errors of ``item(_:)``.
+    /// - Throws: the same errors as ``item(_:)``.
     public func items(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> [Item] {
         var listing = try listing(prefix: prefix, attributes: attributes)
         var items: [Item] = []
@@ -68,12 +68,12 @@ extension Keychain {
         return names
     }
 
-    /// Returns a listing of the same names as ``keys(prefix:)``, which reads one name at a time.
+    /// Returns the same names as ``keys(prefix:)``, but reads them one at a time.
     package func names(prefix: String = "") throws(VaultError) -> KeyListing {
         KeyListing(names: try translated(log.names(prefix: Array(ownName(prefix).utf8))), keychain: self)
     }
 
-    /// Returns a listing of the same items as ``items(prefix:attributes:)``, which reads one item at a time.
+    /// Returns the same items as ``items(prefix:attributes:)``, but reads them one at a time.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
             entries: try translated(log.listing(prefix: Array(ownName(prefix).utf8))),
@@ -81,14 +81,14 @@ extension Keychain {
     }
 }
 
-/// The items of a keychain as of one point in time, sorted bytewise by name, each read on demand. To iterate twice,
-/// copy the listing before the first iteration.
+/// A snapshot of a keychain's items, sorted bytewise by name. Each item is read on demand. To iterate twice, copy the
+/// listing before the first iteration.
 package struct ItemListing: Sendable {
     fileprivate var entries: EntryListing
     fileprivate let attributes: [Attribute]
     fileprivate let keychain: Keychain
 
-    /// Returns the next item; nil at the end. Throws `damaged`, `unavailable`.
+    /// Returns the next item; nil at the end. Throws `damaged` or `unavailable`.
     package mutating func next() throws(VaultError) -> Keychain.Item? {
         while let entry = try keychain.location.translated(entries.next()), let content = entry.content {
             if attributes.allSatisfy(content.attributes.contains) {
@@ -99,12 +99,12 @@ package struct ItemListing: Sendable {
     }
 }
 
-/// The names of a keychain's entries as of one point in time, sorted bytewise, each read on demand.
+/// A snapshot of the names of a keychain's entries, sorted bytewise. Each name is read on demand.
 package struct KeyListing: Sendable {
     fileprivate var names: NameListing
     fileprivate let keychain: Keychain
 
-    /// Returns the next name; nil at the end. Throws `damaged`, `unavailable`.
+    /// Returns the next name; nil at the end. Throws `damaged` or `unavailable`.
     package mutating func next() throws(VaultError) -> String? {
         do { return try names.next().map(keychain.shortened) } catch { throw VaultError(error, keychain.location) }
     }
@@ -119,7 +119,7 @@ extension Keychain {
 extension Entry.Content { var attributesByKey: [String: String] { Keychain.dictionary(attributes) } }
 
 extension Date {
-    /// Creates a date. Times after the year 9999, which calendars may not display, become the end of that year.
+    /// Creates a date. Times after the year 9999 become the end of that year, since some calendars cannot display them.
     package init(milliseconds: UInt64) {
         let endOf9999: UInt64 = 253_402_300_799_999
         self.init(timeIntervalSince1970: Double(min(milliseconds, endOf9999)) / 1_000)

@@ -5,15 +5,16 @@ import SealedLog
 extension Keychain {
     /// Settings for opening a keychain.
     public struct Options: Sendable {
-        /// The time that a call waits for other processes before it throws ``VaultError/Code/busy``. For a vault in a
-        /// database, this is also the timeout of connections and of the server's answers, but at least one second.
+        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``. For a vault in a
+        /// database, this is also the timeout for connections and server replies, but at least one second.
         public var lockTimeout: Duration = .seconds(10)
         /// The rollback alarms that a person has examined: ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged``
         /// or ``VaultError/Code/exchanged``. Instead of raising them, the keychain accepts and remembers the vault.
         public var acceptedAlarms: Set<VaultError.Code> = []
         /// A closure that prompts for the passphrase if no other key opens the vault. It is called until a passphrase
         /// opens the vault, and no lock is held while it runs. It receives the attempt's number, from 1, and returns
-        /// nil to give up. If it throws, opening fails. If it is nil, a vault that needs a passphrase throws `locked`.
+        /// nil to give up. If it throws, opening fails. Without a closure, opening a vault that needs a passphrase
+        /// throws `locked`.
         public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
         /// The object that prompts for the passphrase. If set, it is used instead of ``passphrase``.
         package var passphrasePrompter: (any PassphrasePrompter)?
@@ -41,23 +42,24 @@ extension Keychain {
         /// ``VaultLocation/standard(vault:keyFile:environment:databases:)``, and on file systems in memory or mounted
         /// read-only.
         public var acceptsSharedKeyFile = false
-        /// The maximum memory for the opened index, in bytes. The default of 128 MiB is enough for somewhat more than a
-        /// million entries. Only names that are read use memory: a million names use 75 MiB. Beyond the limit, reads
-        /// are slower. The minimum is 64 KiB. If several keychains of a process open a vault, the first sets the limit.
+        /// The maximum memory for the decrypted index, in bytes. The default of 128 MiB is enough for slightly more
+        /// than a million entries. Only names that have been read use memory: a million names use 75 MiB. Beyond the
+        /// limit, reads are slower. The minimum is 64 KiB. A process's first keychain for a vault sets the limit.
         public var indexMemory = Limits.indexMemory
         /// The conditions for using the local copy of a vault in a database.
         public var offline = VaultLocation.Offline.never
         /// A closure that is called when a method has waited one second for another process. It receives that process's
         /// ID, if known. This process holds no lock while the closure runs.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
-        /// Whether the program exits after one request. The vault's state at opening is then recent enough.
+        /// Whether the program exits after one request. If so, the vault's state at opening is recent enough for it.
         package var isShortLived = false
         /// Whether the program reads right after opening. The server is then queried while the vault is being opened.
         package var readsAtOnce = false
-        /// Whether the program only reads. It then does not contact a server that was unreachable a moment ago.
+        /// Whether the program only reads. If so, it does not contact a server that was unreachable a moment ago.
         package var changesNothing = false
-        /// Whether setting an entry keeps its policy (``Login/policyKey``). A change that would leave a field without
-        /// its login's policy is then refused. Only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a policy.
+        /// Whether an entry that is set keeps its policy (``Login/policyKey``). If so, a change that would leave a
+        /// field without its login's policy is refused, and only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a
+        /// policy.
         package var keepsPolicies = false
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
         /// Whether a compaction that is due after a change starts automatically, on a thread of the library.

@@ -4,7 +4,7 @@ extension Keychain {
     /// Writes changes atomically. Returns false if a name is not in the expected state. All writes use this method.
     ///
     /// - Parameter isLifting: whether policies may be removed; see ``Options/keepsPolicies``.
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
     func commit(_ changes: ChangeList, liftingPolicies isLifting: Bool = false) throws(VaultError) -> Bool {
         var list = changes
         if options.keepsPolicies, !isLifting {
@@ -34,8 +34,8 @@ extension Keychain {
         try translated(log.history(name))?.content?.attributes.value(of: Login.policyKey)
     }
 
-    /// Gives a restored field its login's former policy, if the login no longer has a policy. Throws `guarded` if
-    /// `changes` would leave a field without its login's policy.
+    /// If a field is restored after its login has lost its policy, copies that former policy to the field. Throws
+    /// `guarded` if `changes` would leave a field without its login's policy.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]
@@ -49,13 +49,14 @@ extension Keychain {
                 let (login, left) = (shortened(change.name.text), shortened(field.text))
                 throw VaultError(
                     .guarded,
-                    "\"\(left)\" is also guarded by the policy of \"\(login)\", and would be left without it. "
+                    "\"\(left)\" is protected only by the policy of \"\(login)\", and would be left without one. "
                         + "Nothing was changed.", causes: [.fieldLeft(left, policy: policy)])
             }
         }
     }
 
-    /// Returns a login's last policy if the login no longer has one, or if `changes` remove the login; otherwise nil.
+    /// Returns the last policy that a login had. Returns nil if it never had one, or if it has one now and `changes` do
+    /// not remove the login.
     private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
@@ -63,7 +64,7 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns a login's first field that would have no policy of its own after `changes`; nil if there is none.
+    /// Returns a login's first field that would lack its own policy after `changes`; nil if there is none.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {
@@ -86,7 +87,7 @@ extension EntryName {
 }
 
 /// The command that may read a value, named by the attribute `policy` of the value's entry or of its login. Policies
-/// prevent mistakes but not attacks, since anyone who can open the vault can change them.
+/// prevent mistakes, not attacks, since anyone who can open the vault can change them.
 package enum ReadingPolicy: String, CaseIterable {
     /// Permits only `vault run`, which passes the value to a program and never shows it.
     case run
@@ -94,13 +95,14 @@ package enum ReadingPolicy: String, CaseIterable {
     /// Throws `guarded` if an entry's attributes forbid the read. An unknown policy forbids all reads.
     ///
     /// - Parameters:
-    ///   - isThere: whether the entry exists. An expired login does not exist, but still guards its fields.
+    ///   - isThere: whether the entry exists. An expired login counts as absent, but its policy still guards its
+    ///     fields.
     ///   - reader: the name of a command, or of another reader.
     package static func check(
         _ attributes: [String: String], of entry: String, isThere: Bool = true, for reader: String
     ) throws(VaultError) {
         guard let text = stated(in: attributes) else { return }
-        // A policy has the name of the command that it permits.
+        // A policy is named after the command that it permits.
         if let policy = ReadingPolicy(rawValue: text), policy.rawValue == reader { return }
         throw VaultError(.guarded, "\(rule(text, of: entry)).", causes: [.policySet(entry, isExpired: !isThere)])
     }
@@ -112,7 +114,7 @@ package enum ReadingPolicy: String, CaseIterable {
 
     private static func rule(_ policy: String, of entry: String) -> String {
         ReadingPolicy(rawValue: policy).map { "Only `vault \($0.rawValue)` may read \"\(entry)\"" }
-            ?? "\"\(entry)\" has a policy that this version does not know, so nothing may read it"
+            ?? "\"\(entry)\" has a policy that this version does not know, so no command may read it"
     }
 
     package static func stated(in attributes: [String: String]) -> String? {
@@ -123,8 +125,8 @@ package enum ReadingPolicy: String, CaseIterable {
 /// The names of a login and its fields, as the `vault` command uses them.
 ///
 /// The password is the value of the login's entry. Data that is not secret (user name, address) is in its attributes.
-/// Any other secret is a *field*, a separate entry whose name is the login's name, a dot and the field's name, such as
-/// `mail/work.otp`.
+/// Any other secret is a *field*, a separate entry whose name consists of the login's name, a dot and the field's name,
+/// such as `mail/work.otp`.
 package enum Login {
     /// The attribute that specifies which commands may read the values of a login and its fields. See
     /// ``Keychain/Options/keepsPolicies``.

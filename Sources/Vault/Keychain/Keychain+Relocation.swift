@@ -4,7 +4,7 @@ import SealedLog
 extension Keychain {
     /// Renames an entry.
     ///
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if `name` does not
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if `name` does not
     ///   exist; `exists` if `newName` exists and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try relocate([(name, newName)], replacing: replacing, removing: true)
@@ -12,12 +12,12 @@ extension Keychain {
 
     /// Copies an entry, with its attributes, to another name.
     ///
-    /// - Throws: the errors of ``rename(_:to:replacing:)``.
+    /// - Throws: the same errors as ``rename(_:to:replacing:)``.
     public func copy(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try relocate([(name, newName)], replacing: replacing, removing: false)
     }
 
-    /// Renames or copies several entries atomically. An entry's new name cannot be another entry's former name.
+    /// Renames or copies several entries atomically. An entry's new name must not be another entry's former name.
     ///
     /// - Parameter isRemoving: whether to remove the former names.
     package func relocate(
@@ -40,14 +40,15 @@ extension Keychain {
         guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
             throw VaultError(.absent, "No entry named \"\(name)\".")
         }
-        // Names are compared bytewise, since names that are equal as strings may spell an accented letter differently.
+        // Names are compared bytewise, since two equal strings may encode an accented letter differently.
         guard source != target else { return }
         if !isReplacing, try transaction.exists(newName) { throw VaultError(.exists, "\"\(newName)\" already exists.") }
         let kind = ValueKind(rawValue: content.current.kind)
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // The new entry gets the policy that guards the source, unless the target's login has the same policy.
+            // The new entry must be guarded by the same policy as the old one. It needs the attribute itself unless the
+            // login that it belongs to has that policy.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -58,7 +59,7 @@ extension Keychain {
     /// Changes attributes of an entry, and removes those that are nil in `changes`. The value and its expiry are kept.
     /// The former state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the entry must have, or lack if nil. If one differs, nothing changes.
+    /// - Parameter required: attributes that the entry must have, or must lack if nil. Otherwise, nothing is changed.
     /// - Returns: the attributes before and after the call.
     /// - Throws: `absent` if the name does not exist; the errors of
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
@@ -73,7 +74,7 @@ extension Keychain {
             guard required.allSatisfy({ former[$0] == $1 }) else { return (former, former) }
             let attributes = former.merging(changes.compactMapValues(\.self)) { $1 }
                 .filter { changes[$0.key] != .some(nil) }
-            // The comparison is bytewise, since a different spelling of the same character counts as a change.
+            // The comparison is bytewise, since another encoding of the same character counts as a change.
             guard Set(try Keychain.checked(attributes)) != Set(content.attributes) else { return (former, former) }
             try transaction.set(
                 name, to: value, kind: ValueKind(rawValue: content.current.kind), attributes: attributes,
@@ -82,8 +83,8 @@ extension Keychain {
         }
     }
 
-    /// Returns a short text that is equal for equal values of this vault and its copies, until the data key is rotated.
-    /// To someone who cannot open the vault, the text reveals nothing about the value.
+    /// Returns a short string that is the same for equal values in this vault and its copies, until the data key is
+    /// rotated. The string reveals nothing about the value to anyone who cannot open the vault.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(VaultError) -> String {
         do throws(LogError) { return Fingerprint.text(Array(try log.fingerprint(ofValue: value)[..<8])) } catch {
             throw VaultError(error, location)

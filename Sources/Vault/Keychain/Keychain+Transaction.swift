@@ -4,8 +4,8 @@ import SealedLog
 extension Keychain {
     /// Changes to several names that are written atomically.
     ///
-    /// Reads within the transaction include its own changes. If another process or thread changes an entry that the
-    /// transaction has read, or creates one that it found absent, the transaction runs again.
+    /// Reads within the transaction reflect its own changes. If another process or thread changes an entry that the
+    /// transaction has read, or creates one that was absent when read, the transaction runs again.
     public struct Transaction: ~Copyable, OptimisticTransaction {
         let keychain: Keychain
         /// The changes, which are written only if no entry has changed since this transaction first read it.
@@ -28,9 +28,9 @@ extension Keychain {
             try set(name, to: value, kind: .unspecified, attributes: attributes, expires: expires)
         }
 
-        /// Sets a text.
+        /// Sets a value to a string.
         ///
-        /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         public mutating func set(
             _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -38,9 +38,9 @@ extension Keychain {
             try set(name, to: value, kind: .text, attributes: attributes, expires: expires)
         }
 
-        /// Sets bytes.
+        /// Sets a value to bytes.
         ///
-        /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         public mutating func set(
             _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -51,7 +51,7 @@ extension Keychain {
         /// Removes an entry. Its value becomes an earlier value, even if the value has expired.
         ///
         /// - Returns: whether the name existed. A name with an expired value does not exist.
-        /// - Throws: the errors of ``Keychain/get(_:)``.
+        /// - Throws: the same errors as ``Keychain/get(_:)``.
         @discardableResult
         public mutating func remove(_ name: String) throws(VaultError) -> Bool {
             let existed = try exists(name)
@@ -61,12 +61,12 @@ extension Keychain {
 
         /// Returns whether a name exists after the changes of this transaction.
         ///
-        /// - Throws: the errors of ``Keychain/get(_:)``.
+        /// - Throws: the same errors as ``Keychain/get(_:)``.
         public mutating func exists(_ name: String) throws(VaultError) -> Bool { try isPresent(shown(name)) }
 
         /// Returns the value of a name after the changes of this transaction; nil if there is none.
         ///
-        /// - Throws: the errors of ``Keychain/get(_:)``.
+        /// - Throws: the same errors as ``Keychain/get(_:)``.
         public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
             let name = try shown(name)
             if let change = changes.newest(name) {
@@ -77,7 +77,7 @@ extension Keychain {
             return opened.takeBytes()
         }
 
-        /// Sets a value of any kind. Throws the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// Sets a value of any kind. Throws the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         package mutating func put(
             _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -109,7 +109,7 @@ extension Keychain {
             }
         }
 
-        // If a state that `entry` or `opened` has returned changes before the commit, the transaction runs again.
+        // If a state returned by `entry` or `opened` changes before the commit, the transaction runs again.
 
         mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
             let entry = try keychain.translated(keychain.log.entry(name))
@@ -135,7 +135,7 @@ extension Keychain {
             return try keychain.commit(changes, liftingPolicies: liftsPolicies)
         }
 
-        /// Adds a batch's changes. If a value is not as the batch expects, returns false and leaves nothing to commit.
+        /// Adds a batch's changes. Returns false, with nothing to commit, if a value differs from the expected one.
         fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
             let holds = try batch.holds { (name) throws(VaultError) in
                 guard let opened = try opened(shown(name)) else { return nil }
@@ -185,8 +185,8 @@ extension Keychain {
     /// No lock is held while `body` runs. `body` may run several times, so it should only read and write through the
     /// transaction. If it throws, nothing is changed.
     ///
-    /// - Throws: the errors of `body`; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)`` does,
-    ///   and with `busy` if other processes or threads keep changing the entries that `body` reads.
+    /// - Throws: the errors of `body` and of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; ``VaultError`` with
+    ///   `busy` if other processes or threads keep changing the entries that `body` reads.
     @_disfavoredOverload
     public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
         try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)
@@ -203,7 +203,7 @@ extension Keychain {
     }
 
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        // If another process commits first, the transaction runs again and checks the batch's expectations again.
+        // If another process commits first, the transaction runs again, and checks the batch's expected values again.
         try transaction { (transaction) throws(VaultError) in try transaction.take(batch) }
     }
 }

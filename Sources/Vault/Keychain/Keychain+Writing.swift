@@ -10,8 +10,8 @@ extension Keychain {
     ///     value does not expire, even if the former one did. Observers are not notified of the expiry. The sealed
     ///     bytes stay in the file. If the name is set again, they become an earlier value; otherwise, a compaction
     ///     drops them 90 days after the expiry, or later if the history is kept for longer.
-    /// - Throws: ``VaultError`` with `invalid` for an invalid name, value or attribute, `damaged`, `busy`,
-    ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
+    /// - Throws: ``VaultError`` with `invalid` for an invalid name, value or attribute; `damaged`, `busy` or
+    ///   `unavailable` (the former value is kept); `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
     ///   file has been replaced since the vault was opened.
     public func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
@@ -19,9 +19,9 @@ extension Keychain {
         try set(name, to: value, kind: .unspecified, attributes: attributes, expires: expires)
     }
 
-    /// Sets a text, which is durable when this method returns.
+    /// Sets a string, which is durable when this method returns.
     ///
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func set(
         _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
@@ -30,7 +30,7 @@ extension Keychain {
 
     /// Sets bytes, which are durable when this method returns.
     ///
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func set(
         _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
@@ -55,9 +55,9 @@ extension Keychain {
     /// Sets a value of any kind.
     ///
     /// - Parameters:
-    ///   - attributes: attributes that replace current ones with the same keys. Other current attributes are kept.
+    ///   - attributes: attributes to set. Current attributes with other keys are kept.
     ///   - isReplacing: whether to replace a value that the name already has.
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     package func put(
         _ name: String, _ value: borrowing SealableValue, adding attributes: [String: String] = [:],
         expires: Date? = nil, replacing isReplacing: Bool = true
@@ -71,14 +71,16 @@ extension Keychain {
         }
     }
 
-    /// Sets a value without first reading the entry, because the read would cost a round trip to a database. Returns
-    /// nil and changes nothing if the caller must read the entry, for example because another process has changed it.
+    /// Sets a value without first reading the entry, because the read would cost another round trip if the vault is in
+    /// a database. Returns nil and changes nothing if the caller must read the entry, for example because another
+    /// process has changed it.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
     ) throws(VaultError) -> PutOutcome? {
         let entry = try checked(name)
-        // If the name cannot be read here, the caller's transaction throws the error.
+        // If the entry cannot be read here, this method returns nil. The caller then reads it in a transaction, which
+        // throws the error.
         guard part == nil,
             case .success(let former) = Result(catching: { () throws(LogError) in try log.knownContent(entry) }),
             former == nil || isReplacing
@@ -94,7 +96,7 @@ extension Keychain {
         return former == nil ? .stored : .replaced
     }
 
-    /// Sets a value without a ``Transaction``, whose bookkeeping a single change does not need.
+    /// Sets a value without a ``Transaction``, because a single change does not need its bookkeeping.
     private func set(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
         expires: Date?, forgetting isForgetting: Bool = false
@@ -108,8 +110,8 @@ extension Keychain {
 
     /// Removes an entry. Its value becomes an earlier value, even if the value has expired.
     ///
-    /// - Returns: whether the name existed. A name with an expired value does not exist.
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Returns: whether the name existed. A name with an expired value counts as absent.
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func remove(_ name: String) throws(VaultError) -> Bool {
         try transaction { (transaction) throws(VaultError) in try transaction.remove(name) }
@@ -120,7 +122,7 @@ extension Keychain {
     ///
     /// The keychain's own writes do not need this method, because they are durable when they return.
     ///
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, but never `invalid`.
+    /// - Throws: the same errors as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, but never `invalid`.
     public func makeDurable() throws(VaultError) { try waiting(nil, log.makeDurable) }
 
     /// Seals a value and returns the change that sets it, without writing anything.
@@ -147,7 +149,8 @@ extension Keychain {
 }
 
 extension [String: String] {
-    /// Returns the attributes of `former` with these added; nil if these are empty, which keeps the former attributes.
+    /// Returns the attributes of `former`, with this dictionary's added or replaced. If this dictionary is empty,
+    /// returns nil, which leaves the attributes unchanged.
     fileprivate func added(to former: Entry.Content?) -> [String: String]? {
         isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }

@@ -13,7 +13,7 @@ import SealedLog
 /// vault at the same time without losing each other's writes. A keychain may be used from any thread. Calls block while
 /// they read and write files.
 ///
-/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise. Values are any bytes, up to
+/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise. Values are arbitrary bytes, up to
 /// ``maximumValueSize``.
 public final class Keychain: ValueStore, DataStore, SecretStore {
     package struct Created: Hashable, Sendable {
@@ -41,7 +41,8 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// The part of the vault that this keychain shows; nil if it shows the whole vault.
     let part: KeychainPart?
 
-    /// A value that is equal for keychains of the same part of a vault, since a process has one log for each vault.
+    /// Identifies this store. All keychains of this process for the same part of a vault have the same identity,
+    /// because they share a log.
     public var identity: StoreIdentity {
         StoreIdentity(log, scope: part?.prefix ?? "", showing: part?.showsOthers == true ? "" : nil)
     }
@@ -49,17 +50,17 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// Opens a vault.
     ///
     /// A vault whose key is missing or wrong is never replaced. If this machine remembers a vault that no longer
-    /// exists, only ``create(at:label:options:failures:)`` creates another in its place.
+    /// exists, only ``create(at:label:options:failures:)`` replaces it with a new one.
     ///
     /// - Parameters:
-    ///   - isCreating: whether to create the vault, and its key file, if they do not exist. Below `/run/secrets`, where
-    ///     secrets are mounted, nothing is created. If the key file is missing there, the error is `locked`.
-    ///   - failures: receives the errors that a property's getter or setter cannot throw. It also receives problems
-    ///     that make no call fail, such as an unusable rollback memory. Their key is the vault's path.
+    ///   - isCreating: whether to create the vault, and its key file, if they do not exist. A key file below
+    ///     `/run/secrets`, where secrets are mounted, is not created. If it is missing there, the error is `locked`.
+    ///   - failures: receives the errors that a property's getter or setter cannot throw, and problems that do not
+    ///     make a call fail, such as an unusable rollback memory. Such a problem's key is the vault's path.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault that no longer exists,
     ///   `locked`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid`
-    ///   for unusable paths, such as a folder, a path that begins with `~/`, or one path for vault and key file;
-    ///   `outcomeUnknown` as for ``create(at:label:options:failures:)``.
+    ///   for unusable paths, such as a folder, a path that begins with `~/`, or the same path for the vault and its key
+    ///   file; `outcomeUnknown` as for ``create(at:label:options:failures:)``.
     public convenience init(
         at location: VaultLocation, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
         failures: FailureLog = FailureLog()
@@ -82,7 +83,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         let opening = try KeychainOpening(location, options, fileSystem: fileSystem)
         let opened: KeychainOpening.Outcome
         do { opened = try opening.open(creatingIfAbsent: isCreating) } catch {
-            // If the local copy was saved before opening failed, its path is still reported.
+            // Opening may have saved the local copy to another file before it failed. Still report that file's path.
             for notice in opening.storeLocation.takeNotices() {
                 guard case .copyKept = notice else { continue }
                 failures.report(VaultError(notice, location), key: location.vault)
@@ -95,10 +96,10 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// Creates a vault, and its key file if there is none, even if this machine remembers a former vault at the path.
     ///
     /// - Parameters:
-    ///   - label: the key slot's name for people to read, up to 256 bytes. It is sealed.
+    ///   - label: a label for people to read, up to 256 bytes, sealed in the vault.
     ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
-    ///   be used; `invalid` for unusable paths, among others; `busy`, `unavailable` if no vault was created;
+    ///   be used; `invalid` for unusable paths, among others; `busy` or `unavailable` if no vault was created;
     ///   `outcomeUnknown` if the vault was created, but a power loss before its next use may undo it.
     public static func create(
         at location: VaultLocation, label: String = "", options: Options = Options(),
@@ -109,7 +110,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     }
 
     /// - Parameters:
-    ///   - cost: the cost of guessing a key file that was not generated.
+    ///   - cost: the cost of deriving a key from a key file that was not generated. It slows down guessing.
     ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists. If false,
     ///     the method throws `gone` in that case.
     package static func create(
@@ -166,7 +167,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         return result
     }
 
-    /// Reports problems that made no call fail. The caller must hold no lock.
+    /// Reports problems that do not make a call fail. The caller must hold no lock.
     func reportNotices() {
         for notice in log.takeNotices() + storeLocation.takeNotices() {
             failures.report(VaultError(notice, location), key: location.vault)
@@ -184,14 +185,14 @@ extension Keychain: Redacted {
 extension Keychain {
     /// Returns the value of a name, in guarded memory; nil if there is none.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for an invalid name, `damaged`, `busy`, `unavailable`; `rolledBack`,
-    ///   `diverged` or `exchanged` if the file has been replaced since the vault was opened.
+    /// - Throws: ``VaultError`` with `invalid` for an invalid name; `damaged`, `busy` or `unavailable`;
+    ///   `rolledBack`, `diverged` or `exchanged` if the file has been replaced since the vault was opened.
     public func get(_ name: String) throws(VaultError) -> SecretBytes? {
         let name = try shownName(name)
         return try translated(log.open(name))
     }
 
-    /// Returns the value of a name with its kind; nil if there is none. Throws the errors of ``get(_:)``.
+    /// Returns the value of a name, and the value's kind; nil if there is none. Throws the same errors as ``get(_:)``.
     package func sealable(_ name: String) throws(VaultError) -> SealableValue? {
         let name = try shownName(name)
         guard let opened = try translated(log.openTagged(name)) else { return nil }
@@ -200,18 +201,18 @@ extension Keychain {
 
     /// Calls `body` with the value of a name, in guarded memory that is wiped afterwards; returns nil if there is none.
     ///
-    /// - Throws: the errors of ``get(_:)`` and of `body`.
+    /// - Throws: the same errors as ``get(_:)`` and of `body`.
     public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
         try get(name)?.withBytes(body)
     }
 
     /// Returns the value of a name as text, in ordinary memory that is never wiped; nil if there is none.
     ///
-    /// - Throws: the errors of ``get(_:)``; `wrongType` if the value is not UTF-8.
+    /// - Throws: the same errors as ``get(_:)``; `wrongType` if the value is not UTF-8.
     public func unsafeString(_ name: String) throws(VaultError) -> String? {
         guard let value = try get(name) else { return nil }
         guard let text = value.unsafeString() else {
-            throw VaultError(.wrongType, "The value of \"\(name)\" is not text, but was asked for as String.")
+            throw VaultError(.wrongType, "The value of \"\(name)\" is not text, so it cannot be read as a String.")
         }
         return text
     }

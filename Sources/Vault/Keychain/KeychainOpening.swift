@@ -2,7 +2,8 @@ private import Glibc
 import LinuxSystem
 import SealedLog
 
-/// The error to throw instead of a log error, such as that of a passphrase prompt. The log's layers cannot throw it.
+/// Holds an error, such as that of a passphrase prompt, to throw in place of a `LogError`. The log itself can throw
+/// only `LogError`.
 final class Refusal: Sendable {
     private let error = Mutex<VaultError?>(nil)
 
@@ -26,7 +27,7 @@ struct KeychainOpening {
     let location: VaultLocation
     let options: Keychain.Options
     let storeLocation: any StoreLocation
-    /// The error of a passphrase prompt, or another explanation of a log error.
+    /// Holds the error, such as that of a passphrase prompt, to throw in place of the log's error.
     let refusal = Refusal()
     private let fileSystem: any FileSystem
 
@@ -51,10 +52,10 @@ struct KeychainOpening {
         return logOptions
     }
 
-    /// Whether the vault's path is that of a file with pending or refused changes. The rollback memory is not used for
-    /// such a file, since the memory describes the vault itself.
+    /// Whether the path leads to a file with pending or refused changes instead of a vault. The rollback memory, which
+    /// describes the vault itself, is not used for such a file.
     private var isOfWaitingChanges: Bool {
-        // The suffix is checked too, because the rollback memory's folder may also contain vaults.
+        // Checks the suffix as well as the folder, because the rollback memory's folder may also contain vaults.
         guard [FileLocation.pendingEnding, FileLocation.refusedEnding].contains(where: location.vault.hasSuffix),
             !location.isInDatabase, let folder = location.rollbackMemory
         else { return false }
@@ -70,20 +71,21 @@ struct KeychainOpening {
             }
         }
         do { return try create(label: "", cost: .standard, isAskedFor: false, replacingGone: false) } catch {
-            // Another process has created the vault meanwhile, so that vault is opened.
+            // Another process has created the vault in the meantime, so that vault is opened.
             guard error.code == .exists else { throw error }
             return try open()
         }
     }
 
     private func open() throws(LogError) -> Outcome {
-        // For a vault in a database, an attempt without the copies would raise an alarm only at the first read.
+        // For a vault in a database, even the first attempt uses the copies to merge next. Without them, the opening
+        // could succeed, and only the first read would report a rollback or divergence.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
             }
         }
-        // A copy that cannot be opened or read does not explain an alarm. The alarm's message has the reason.
+        // The copies may explain the rollback or divergence. If they do not, the error also reports unusable copies.
         var (copies, unusable) = ([SealedLog](), [(path: String, error: VaultError)]())
         for path in options.mergedNext {
             var copy = location
@@ -117,8 +119,9 @@ struct KeychainOpening {
                         }
                     }
                 } catch {
-                    // The vault lacks the acknowledged offline changes. It is still opened if the server is unreachable
-                    // again, because the local copy has them, or if they can never be merged. Their file is kept.
+                    // Some acknowledged offline changes are not in the vault yet, and their file is kept. The vault is
+                    // opened anyway if the server is unreachable again and the local copy has the changes, or if they
+                    // can never be merged.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -127,7 +130,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Runs `body` with an unlocker, which finds the key. If `body` throws, an explanation is stored in ``refusal``.
+    /// Runs `body` with an unlocker, which finds the key. Stores the public form of an unlocker's error in ``refusal``.
     private func unlocking<Result>(
         _ body: (inout KeychainUnlocker) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -153,14 +156,14 @@ struct KeychainOpening {
                 throw opening.refusal.translated(error, copy)
             }
         }
-        // The copy may have a former data key, and so another fingerprint. The fingerprint is therefore not checked.
+        // The copy may have a former data key and thus another fingerprint, so the fingerprint is not checked.
         return try openCopy(copy, vaultOptions, checkingFingerprint: false, in: files)
     }
 
     // MARK: Creating
 
     /// - Parameters:
-    ///   - isAskedFor: whether the caller wants a new vault, rather than any vault at the location.
+    ///   - isAskedFor: whether the caller requested a new vault. Otherwise, an existing one would have been opened.
     ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists.
     func create(
         label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool, replacingGone isReplacing: Bool
@@ -168,7 +171,7 @@ struct KeychainOpening {
         let deadline = Deadline(after: options.lockTimeout)
         // The path is checked first, since acquiring the lock creates the folder.
         if !location.isInDatabase { try checkPath(of: location.vault) }
-        // No lock is needed for a vault in a database, because the database refuses the second of two creators.
+        // A vault in a database needs no lock, because the database lets only one process create it.
         let lock =
             location.isInDatabase
             ? nil : try FolderLock.acquire(forFile: storeLocation.path, in: fileSystem, until: deadline)
@@ -208,7 +211,7 @@ struct KeychainOpening {
         return outcome
     }
 
-    /// Whether the vault and its key file are in the same folder, which cannot be locked twice. The folder must exist.
+    /// Whether the vault and its key file are in the same folder, which must exist. Locking it twice would block.
     private var isKeyBesideVault: Bool {
         guard !location.isInDatabase, let folder = try? fileSystem.status(at: storeLocation.path.parentFolder) else {
             return false
@@ -244,7 +247,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns false only if there is no key file. If its status is unreadable, a later read reports the reason.
+    /// Returns false only if there is no key file. If its status cannot be read, a later read reports the reason.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }
@@ -252,7 +255,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Throws if the key file is missing among mounted secrets, where a new one would be lost with the container.
+    /// Throws if the key file is missing from a folder of mounted secrets. A new one would be lost with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
             SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)), try !keyFileMayExist()
@@ -261,12 +264,12 @@ struct KeychainOpening {
         }
     }
 
-    /// Throws `gone` if this machine remembers a vault that no longer exists. Its disk may not be mounted, or somebody
-    /// may have deleted it by mistake. Creating a new vault, or reporting that there is none, would hide the loss.
+    /// Throws `gone` if this machine remembers a vault that no longer exists. Its disk might be unmounted, or somebody
+    /// might have deleted it by mistake. Creating a new vault, or reporting that there is none, would hide the loss.
     private func checkThatNoneIsGone() throws(LogError) {
         let isRemembered =
             location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
-        // Existence is checked last, because another process may be creating the vault.
+        // Check existence last. Otherwise, a vault that another process creates in the meantime would count as gone.
         guard isRemembered || storeLocation.report?.keptCopy != nil, try !storeLocation.exists() else { return }
         throw LogError(.gone, storeLocation.path)
     }

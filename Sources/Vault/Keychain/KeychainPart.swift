@@ -1,15 +1,15 @@
 import SealedLog
 
-/// A program's part of a vault: the entries whose names begin with `prefix`. The keychain shows these names without it.
+/// A program's part of a vault: the entries whose names begin with `prefix`. Names in the keychain omit the prefix.
 struct KeychainPart: Hashable, Sendable {
     let prefix: String
-    /// Whether a name that has no entry in the part refers to the vault's entry without the prefix (from `vault set`).
-    /// Setting the name leaves that entry alone. Removing the name removes both entries, so that it has no value.
+    /// Whether a name that has no entry in this part refers to the vault's entry with exactly that name, as stored by
+    /// `vault set`. Setting the name leaves that entry alone. Removing the name removes both, so that no value remains.
     let showsOthers: Bool
 }
 
 extension Keychain {
-    /// Returns the name with which the vault stores an entry of this keychain.
+    /// Returns the name under which the vault stores an entry of this keychain.
     func ownName(_ name: String) -> String { part.map { $0.prefix + name } ?? name }
 
     func checked(_ name: String) throws(VaultError) -> EntryName {
@@ -17,7 +17,7 @@ extension Keychain {
         return own
     }
 
-    /// Returns the name of the vault's entry to which a name refers in this keychain.
+    /// Returns the name under which the vault stores the entry to which `name` refers in this keychain.
     func shownName(_ name: String) throws(VaultError) -> String {
         guard let part else {
             try Naming.name.check(name)
@@ -33,8 +33,8 @@ extension Keychain {
 }
 
 extension Keychain.Transaction {
-    /// Returns the vault's entry to which `name` refers after the changes of this transaction. The transaction runs
-    /// again if another process changes the result before the commit.
+    /// Returns the name under which the vault stores the entry to which `name` refers, given the changes of this
+    /// transaction. If another process changes the result before the commit, the transaction runs again.
     mutating func shown(_ name: String) throws(VaultError) -> EntryName {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, !hasSet(own), try entry(own) == nil else { return own }
@@ -42,8 +42,8 @@ extension Keychain.Transaction {
         return other
     }
 
-    /// Returns the entries to remove for a name: the part's own entry, even if it has expired, and the vault's entry to
-    /// which `name` would otherwise refer.
+    /// Returns the entries to remove for a name: the entry in the program's part, even if it has expired, and the
+    /// vault's entry to which `name` refers if the part has no such entry.
     mutating func removed(_ name: String) throws(VaultError) -> [EntryName] {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, let other = EntryName(name), try isPresent(other) else {

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import SealedLog
 
 extension Keychain {
-    /// The vault's compaction, verification and figures.
+    /// Compaction, verification and statistics of the vault.
     public var maintenance: Maintenance { Maintenance(keychain: self) }
 
     /// Compaction and verification of a vault; see ``Keychain/maintenance``.
@@ -12,28 +12,30 @@ extension Keychain {
     ///
     /// Compaction also starts automatically when it is due. File systems, SSDs and backups may keep the old contents.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is unchanged); `outcomeUnknown` if the
-    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` if the file was replaced.
+    /// - Throws: ``VaultError`` with `damaged`, `busy` or `unavailable` (the vault is unchanged); `outcomeUnknown` if
+    ///   the disk failed when the new file was already in use; `rolledBack`, `diverged` or `exchanged` if the file was
+    ///   replaced.
     public func eraseRemoved() throws(VaultError) { _ = try maintenance.compact() }
 }
 
 extension Keychain.Maintenance {
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory but not returned.
     ///
-    /// - Throws: the errors of ``Keychain/eraseRemoved()``. For `damaged`, the message names the first damaged offset,
-    ///   or values that can be forged because somebody who can open the vault has sealed them with the same nonce.
+    /// - Throws: the same errors as ``Keychain/eraseRemoved()``. For `damaged`, the message names the first damaged
+    ///   offset, or the values that share a nonce and can therefore be forged. The latter is the work of somebody who
+    ///   can open the vault.
     public func verify() throws(VaultError) { _ = try verify(progress: nil) }
 
-    /// Returns figures about the vault.
+    /// Returns statistics about the vault.
     ///
-    /// - Throws: the errors of ``Keychain/item(_:)``.
+    /// - Throws: the same errors as ``Keychain/item(_:)``.
     public func information() throws(VaultError) -> Information {
         Information(try keychain.translated(keychain.log.information()), of: keychain)
     }
 
     package typealias MemoryState = SealedLog.MemoryState
 
-    /// The state of the rollback memory. Read the state before any entry, since the first read of an entry updates it.
+    /// The state of the rollback memory. Query it before reading any entry, since the first read updates the memory.
     package var memoryState: MemoryState { keychain.log.memoryState }
 
     /// Runs a compaction if changes have made one due, or waits for a compaction that has already started.
@@ -73,19 +75,20 @@ extension Keychain.Maintenance {
                 .damaged,
                 "The vault \(keychain.location.vault) was tampered with: different values are sealed with the same "
                     + "nonce, so anyone who knows one of them can forge the others. They are the values of "
-                    + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done this. "
+                    + "\(VaultError.words(report.sharingNonces)). Someone who can open the vault did this. "
                     + "Remove that person's key, rotate the data key, and set these values again.")
         }
         return report
     }
 
-    /// Copies the intact parts of a damaged vault, which is only read, into a new vault at `target`.
+    /// Copies the intact parts of a damaged vault into a new vault at `target`. The damaged vault is only read.
     ///
     /// The new vault has a new ID and data key, and the same key file opens it. If it replaces the old vault, machines
     /// that remember the old one raise the `exchanged` alarm; accept it once with ``Keychain/Options/acceptedAlarms``.
-    /// The lost parts and this machine's rollback memory determine which values may be outdated. Throws ``VaultError``
-    /// with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged` if only a slot is left;
-    /// `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
+    /// The report lists values that may be outdated, judging by the lost parts and by this machine's rollback memory.
+    /// Throws ``VaultError`` with `locked` if the key opens none of the remaining key slots, `damaged` if only a key
+    /// slot is left, or `exists` if there is a file at the target. Also throws `noVault`, `gone`, `newerFormat`, `busy`
+    /// or `unavailable`.
     package static func salvage(
         from location: VaultLocation, to target: String, options: Keychain.Options = Keychain.Options(),
         progress: UpkeepProgress? = nil
@@ -97,7 +100,7 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// The time by which this machine's clock is ahead of the server's, in milliseconds; nil if no server was queried.
+    /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was queried.
     package var clockDifference: Int64? { keychain.storeLocation.report?.clockDifference }
 
     package func storeFindings() throws(VaultError) -> [StoreFinding] {
@@ -110,7 +113,7 @@ extension SalvageReport.LostVersion {
 }
 
 extension LogKeySlot {
-    /// The cost of guessing the key file; nil for a generated key file, which cannot be guessed.
+    /// The cost of guessing the key; nil if it cannot be guessed, as with a generated key file.
     package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
@@ -132,11 +135,11 @@ extension Keychain {
             self.memory = memory
         }
 
-        /// 3 passes over 64 MiB, the second recommendation of RFC 9106, which take about 0.1 s.
+        /// Three passes of Argon2id over 64 MiB, the second recommendation of RFC 9106. They take about 0.1 s.
         package static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
         var limits: KeyDerivation.StretchLimits {
-            // A negative number becomes zero, which is also out of range.
+            // A negative number of passes or bytes becomes zero, which is also out of range.
             KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
         }
     }

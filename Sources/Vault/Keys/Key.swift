@@ -23,11 +23,11 @@ extension Keychain.VaultKeys {
             public static let recipient = Kind("recipient")
             /// The output of a command, used like the contents of a key file.
             public static let command = Kind("command")
-            /// A kind that a later version of the library has added.
+            /// A kind that only a later version of the library knows.
             public static let unknown = Kind("unknown")
         }
 
-        /// The key's number, beginning with 1. It changes when a key with a lower number is removed.
+        /// The key's number, starting at 1. It changes when a key with a lower number is removed.
         public let number: Int
         /// The kind of secret that opens the vault.
         public let kind: Kind
@@ -39,7 +39,7 @@ extension Keychain.VaultKeys {
         public let recipient: String?
         /// The command whose output is the key; nil for keys of other kinds.
         public let command: String?
-        /// Whether the key has opened this keychain.
+        /// Whether this keychain was opened with this key.
         public let isInUse: Bool
         /// The cost of guessing the key; nil if it cannot be guessed.
         package let cost: Keychain.KeyFileCost?
@@ -72,7 +72,8 @@ extension Keychain.VaultKeys.Key {
 
     static func all(_ slots: [LogKeySlot]) -> [Self] { slots.enumerated().map { Self($1, number: $0 + 1) } }
 
-    /// Returns whether `other`, from another state of the vault, is this key, even if a rotation has changed its salt.
+    /// Returns whether `other`, read from a different state of the vault, is the same key, possibly with a new salt
+    /// after a rotation.
     func isSame(as other: Self) -> Bool {
         salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
     }

@@ -1,8 +1,8 @@
 import SealedFormat
 
 extension Keychain.Copies.Merge {
-    /// The keys of this vault that were, or may have been, removed from the copy. A person must decide whether they
-    /// stay. Until then, nothing is merged.
+    /// The keys of this vault that were, or may have been, removed from the copy. A person must decide whether to keep
+    /// them. Until then, nothing is merged.
     package var doubtedKeys: [Keychain.VaultKeys.Key] {
         let keys = Keychain.VaultKeys.Key.all(slots.after)
         return slots.doubted.filter(keys.indices.contains).map { keys[$0] }
@@ -19,8 +19,8 @@ extension Keychain.Copies.Merge {
     /// The keys that the merge has added from the other copy.
     package var addedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.after, without: slots.before) }
 
-    /// The keys that open this vault but not the copy; empty if there are ``doubtedKeys``. The key that has opened both
-    /// is omitted, since the vault and the copy may describe it differently.
+    /// The keys that open this vault but not the copy; empty if there are ``doubtedKeys``. The key that opened both is
+    /// omitted, since the vault and the copy may describe it differently.
     package var keysOfVaultAlone: [Keychain.VaultKeys.Key] {
         doubtedKeys.isEmpty ? Keychain.VaultKeys.Key.all(slots.after, without: slots.copy).filter { !$0.isInUse } : []
     }

@@ -2,14 +2,15 @@ import Age
 import SealedLog
 
 extension Keychain.VaultKeys {
-    /// Adds an age recipient, such as a colleague or a device with an age plugin. Its identity then opens the vault.
+    /// Adds an age recipient, such as a colleague or a device with an age plugin, whose identity then opens the vault.
     ///
     /// A recipient's public key is not secret, so anyone could create another vault for it. Therefore, people who open
     /// the vault with the identity must compare the vault's ``fingerprint()`` once on each machine; see
     /// ``Keychain/Options/fingerprint``.
     ///
     /// - Parameter recipient: `age1…`, as `age-keygen` or a plugin prints it.
-    /// - Throws: the errors of ``addKeyFile(at:label:)``; `invalid` if `recipient` is malformed, or if a plugin fails.
+    /// - Throws: the same errors as ``addKeyFile(at:label:)``; `invalid` if `recipient` is malformed, or if a plugin
+    ///   fails.
     public func addRecipient(_ recipient: String, label: String = "") throws(VaultError) {
         let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         try changeKeys { (table) throws(LogError) in

@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedFormat
 
-// These methods print a key file or split it into shares, so that the loss of a disk does not lose the key.
+// These methods return a key file's text or split it into shares, so that the key survives the loss of a disk.
 
 extension Keychain.VaultKeys {
     /// Returns the text of a generated key file, so that the key file can be backed up elsewhere.
@@ -47,7 +47,7 @@ extension Keychain.VaultKeys {
     /// Splits a generated key file into shares with Shamir's secret sharing. Any `threshold` shares restore the key
     /// file; fewer shares reveal nothing about it.
     ///
-    /// - Throws: the errors of ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
+    /// - Throws: the same errors as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(
         at location: VaultLocation, into count: Int, threshold: Int, options: Keychain.Options = Keychain.Options()
     ) throws(VaultError) -> KeyFileShares {
@@ -55,11 +55,11 @@ extension Keychain.VaultKeys {
         return KeyFileShares(try location.translated(key.shares(count, threshold: threshold)), location)
     }
 
-    /// Restores a key file from the texts of its shares, in any order.
+    /// Restores a key file from the text of its shares, in any order.
     ///
     /// - Parameter path: the path of the restored file. No file may exist there.
     /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or belongs to another set, or if there are too
-    ///   few; `exists`, `busy`, `unavailable`.
+    ///   few; `exists`, `busy` or `unavailable`.
     public static func joinKeyFile(_ shares: borrowing SecretBytes, to path: String) throws(VaultError) {
         try VaultLocation.checkWritten(path, "The key file's path", isKeyFile: true)
         let key: KeyFile
@@ -90,7 +90,7 @@ public struct KeyFileShares: ~Copyable {
     /// The number of shares.
     public var count: Int { shares.count }
 
-    /// Returns the text of one share: comments that explain it to a person, and one line with the share.
+    /// Returns the text of one share: explanatory comments, and one line with the share itself.
     ///
     /// - Parameter index: from 1 to ``count``.
     /// - Throws: ``VaultError`` with `invalid` for another index; `unavailable` if there is no guarded memory left.

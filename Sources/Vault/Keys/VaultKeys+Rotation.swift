@@ -5,8 +5,8 @@ extension Keychain.VaultKeys {
     /// The results of a data key rotation.
     public struct Rotation: Hashable, Sendable {
         /// The names of values that differed but had the same nonce, sorted bytewise. Somebody who could open the vault
-        /// has caused this, and anyone who knew one of the values could forge the others. The rotation has given each
-        /// value its own nonce, but the values may be forged, so set them again.
+        /// caused this. Anyone who knew one of the values could forge the others. Each value now has its own nonce.
+        /// Even so, set the values again, because they may already be forged.
         public let sharingNonces: [String]
         /// The names with a current or earlier value that was damaged before the rotation, sorted bytewise.
         public let unopened: [String]
@@ -15,22 +15,23 @@ extension Keychain.VaultKeys {
         package let keys: [Key]
     }
 
-    /// Generates a new data key and seals everything under it, in a new file that the old data key does not open. Other
-    /// processes may write meanwhile.
+    /// Generates a new data key, and seals everything under it in a new file, which cannot be opened with the old data
+    /// key. Other processes can write in the meantime.
     ///
-    /// First remove the keys of people who must lose access. Each key that stays needs its secret again, except the key
-    /// in use, commands that this machine may run, and recipients, whose public key is enough. People who open the
-    /// vault with an age identity must compare the vault's fingerprint again.
+    /// First remove the keys of people who must lose access. The secret of each remaining key is needed again, except
+    /// for the key in use, for commands that this machine may run, and for recipients, whose public key is enough.
+    /// People who open the vault with an age identity must compare the vault's fingerprint again.
     ///
     /// - Parameters:
-    ///   - dropped: the keys to remove first. The key in use must stay.
+    ///   - dropped: the keys to remove first. They must not include the key in use.
     ///   - replaced: the keys that get a new secret, for example because other people know the key file.
     ///   - secret: returns the secret of a key file or a passphrase, or the new secret of a replaced key. It is called
-    ///     once for each key. If it returns nil, the rotation fails. A replaced key's new key file is generated if
+    ///     once for each such key. If it returns nil, the rotation fails. A replaced key's new key file is generated if
     ///     there is none at its path.
-    /// - Throws: ``VaultError`` with `locked`, with the key's number, if a key's secret is missing or wrong; `absent`
-    ///   or `invalid` if a key cannot be dropped; `exists` if a new secret already opens the vault; `busy` if another
-    ///   process has added a key meanwhile; the errors of `secret` and ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `locked` if a key's secret is missing or wrong, with the key's number in the
+    ///   message; `absent` or `invalid` if a key cannot be dropped; `exists` if a new secret already opens the vault;
+    ///   `busy` if another process has added a key in the meantime; the errors of `secret` and
+    ///   ``Keychain/eraseRemoved()``.
     @discardableResult
     public func rotateDataKey(
         dropping dropped: Set<Key> = [], replacing replaced: Set<Key> = [],
@@ -55,7 +56,7 @@ extension Keychain.VaultKeys {
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // All secrets are obtained before locking, so that a person is prompted once, however long the prompts take.
+        // All secrets are obtained before any lock is acquired, because a user may need a long time to type one.
         var generated: [String] = []
         var hasBegun = false
         do throws(VaultError) {
@@ -96,11 +97,12 @@ extension Keychain.VaultKeys {
             }
         } catch {
             guard isAdded else { throw error }
-            throw VaultError(.busy, "Another process has added a key meanwhile. Nothing was changed; try again.")
+            throw VaultError(.busy, "Another process has just added a key. Nothing was changed; try again.")
         }
     }
 
-    /// Returns the key slots' new contents by salt. The slot in use is omitted, unless its key is replaced.
+    /// Returns the new contents of the key slots, indexed by their salts. Omits the slot in use, unless its key is
+    /// replaced.
     private func renewals(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
         _ generated: inout [String]
@@ -132,8 +134,8 @@ extension Keychain.VaultKeys {
         if let recipient = key.recipient { return try renewal(for: recipient) }
         let credential = try credential(of: key, secret)
         guard let renewal = try keychain.location.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
-            let what = key.command == nil ? "the secret that was given for it" : "the current output of its command"
-            throw VaultError(.locked, "\(key.words) is not opened by \(what). Nothing was changed.")
+            let what = key.command == nil ? "the secret given for it" : "the current output of its command"
+            throw VaultError(.locked, "\(key.words) does not match \(what). Nothing was changed.")
         }
         return renewal
     }
@@ -148,7 +150,7 @@ extension Keychain.VaultKeys {
             guard isAllowed else {
                 throw VaultError(
                     .locked,
-                    "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this "
+                    "\(key.words) is the output of the command \(command.quoted), which has not been approved on this "
                         + "machine, so it was not run. If you trust it, name it once as the command for the key. "
                         + "Otherwise, drop the key. Nothing was changed.", causes: [.commandUntrusted])
             }
@@ -165,7 +167,7 @@ extension Keychain.VaultKeys {
     private func given(for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?) throws(VaultError) -> KeySecret {
         guard let given = try secret(key) else {
             throw VaultError(
-                .locked, "\(key.words) needs its secret in order to stay. Provide the secret, or drop the key.",
+                .locked, "\(key.words) cannot be kept without its secret. Provide the secret, or drop the key.",
                 causes: [key.kind.isTyped ? .passphraseMissing(key.number) : .keySecretMissing(key.number)])
         }
         return given

@@ -2,18 +2,18 @@ import LinuxSystem
 import SealedLog
 
 extension Keychain.VaultKeys {
-    /// Stores the key in the kernel keyring for a limited time. During that time, every process of this user, or only
-    /// of this session, can open the vault without its passphrase, device or command.
+    /// Stores the key in the kernel keyring for a limited time. During that time, every process of this user (or only
+    /// of this session) can open the vault without its passphrase, device or command.
     ///
     /// The stored key is the secret of the one key slot that has opened this keychain, never the data key. It is
-    /// removed when the time is over, by ``lock(at:)``, or when the machine restarts. Until then, other programs of the
+    /// removed when the time is up, by ``lock(at:)``, or by a restart of the machine. Until then, other programs of the
     /// same user can read it.
     ///
     /// - Parameters:
     ///   - time: at least one second.
     ///   - onlyInThisSession: whether only processes of this login session can use the key.
-    /// - Throws: ``VaultError`` with `unavailable` if this process has no kernel keyring, as in most containers; the
-    ///   message has the reason. The vault then still asks for its secret each time.
+    /// - Throws: ``VaultError`` with `invalid` if `time` is out of range; `unavailable` if this process has no kernel
+    ///   keyring, as in most containers. The message gives the reason, and the vault still needs its secret each time.
     public func unlock(for time: Duration = .seconds(900), onlyInThisSession: Bool = false) throws(VaultError) {
         let seconds = time.components.seconds
         guard seconds > 0, let limit = UInt32(exactly: seconds) else {
@@ -32,17 +32,17 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Removes the vault's keys that ``unlock(for:onlyInThisSession:)`` has stored from the kernel keyring. If the
+    /// Removes from the kernel keyring the vault's keys that ``unlock(for:onlyInThisSession:)`` has stored. If the
     /// vault file does not exist or cannot be read, removes the stored keys of all vaults.
     ///
     /// - Returns: whether any key was removed.
-    /// - Throws: ``VaultError/Code/unavailable`` if the system refuses.
+    /// - Throws: ``VaultError/Code/unavailable`` if the system refuses the removal.
     @discardableResult
     public static func lock(at location: VaultLocation) throws(VaultError) -> Bool {
         try lockAll(at: location).wasUnlocked
     }
 
-    /// Locks a vault, or all vaults if its ID cannot be read; `isOfAll` is then true.
+    /// Locks the vault at a location. If its ID cannot be read, locks all vaults, and `isOfAll` is true in the result.
     package static func lockAll(at location: VaultLocation) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
         let id = (try? location.storeLocation(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
         do {

@@ -16,13 +16,13 @@ extension Keychain.VaultKeys {
 
     /// Returns the keys that open the vault.
     ///
-    /// - Throws: the errors of ``Keychain/item(_:)``.
+    /// - Throws: the same errors as ``Keychain/item(_:)``.
     public func all() throws(VaultError) -> [Key] { Key.all(try keychain.translated(keychain.log.keySlots()).shown) }
 
     /// Returns the vault's fingerprint, in eight groups of four hex digits. People compare it before they open the
     /// vault with an age identity. It changes when the data key is rotated.
     ///
-    /// - Throws: the errors of ``Keychain/item(_:)``.
+    /// - Throws: the same errors as ``Keychain/item(_:)``.
     public func fingerprint() throws(VaultError) -> String {
         Fingerprint.text(try keychain.translated(keychain.log.fingerprint()))
     }
@@ -43,12 +43,12 @@ extension Keychain.VaultKeys {
 
     /// Adds a passphrase as a key, either alone or together with a key file.
     ///
-    /// A guess at the passphrase takes about half a second on this machine. It takes less if the vault's limits would
-    /// otherwise leave no room for three such passphrases. ``all()`` returns the actual cost.
+    /// Each guess at the passphrase takes about half a second on this machine. It takes less if the vault's limits
+    /// would otherwise leave no room for three such passphrases.
     ///
     /// - Parameter keyFile: the path of a key file that is also needed. The file is generated if it does not exist.
     /// - Returns: whether the key file was generated.
-    /// - Throws: the errors of ``addKeyFile(at:label:)``; `invalid` for an empty passphrase.
+    /// - Throws: the same errors as ``addKeyFile(at:label:)``; `invalid` for an empty passphrase.
     @discardableResult
     public func addPassphrase(
         _ passphrase: borrowing SecretBytes, withKeyFile keyFile: String? = nil, label: String = ""
@@ -72,9 +72,9 @@ extension Keychain.VaultKeys {
     /// Adds the output of a command as a key. The output is used like the contents of a key file.
     ///
     /// The vault stores the command's text unsealed. If no key file opens the vault, the shell runs the command, but
-    /// only on machines where a person has agreed to it. Adding the command counts as agreement on this machine.
+    /// only on machines where a person has approved it. Adding the command counts as approval on this machine.
     ///
-    /// - Throws: the errors of ``addKeyFile(at:label:)``; `locked` if the command fails.
+    /// - Throws: the same errors as ``addKeyFile(at:label:)``; `locked` if the command fails.
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
         guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
         let source = KeyCommand(line: command, prompter: keychain.options.pluginPrompter)
@@ -90,8 +90,8 @@ extension Keychain.VaultKeys {
     ///
     /// - Parameter key: one of ``all()``.
     /// - Returns: the keys that still open the vault.
-    /// - Throws: ``VaultError`` with `absent` if the key was removed or replaced meanwhile, `invalid` for the last key;
-    ///   the errors of ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `absent` if the key has already been removed or replaced, `invalid` for the last
+    ///   key; the same errors as ``Keychain/eraseRemoved()``.
     @discardableResult
     public func remove(_ key: Key) throws(VaultError) -> [Key] {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
@@ -102,13 +102,14 @@ extension Keychain.VaultKeys {
     ///
     /// - Parameter replaced: the key to replace, by default the key that has opened this keychain.
     /// - Returns: whether the file was generated.
-    /// - Throws: the errors of ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is not a key file.
+    /// - Throws: the same errors as ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is not a key
+    ///   file.
     @discardableResult
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
         let chosen = if let replaced { replaced } else { try all().first(where: \.isInUse) }
         guard let replaced = chosen else { throw VaultError(LogError(.slotGone), keychain.location) }
         guard [.keyFile, .otherFile].contains(replaced.kind) else {
-            throw VaultError(.invalid, "\(replaced.words) is not a key file. Add the file, and remove this key.")
+            throw VaultError(.invalid, "\(replaced.words) is not a key file. Add the new file, then remove this key.")
         }
         return try withKeyFile(at: path) { (key) throws(VaultError) in
             try changeKeys { (table) throws(LogError) in
@@ -134,8 +135,8 @@ extension Keychain.VaultKeys {
         return (report, Key.all(slots))
     }
 
-    /// Runs `body` with the key file at a path. Generates the file if there is none, and removes a generated file if
-    /// `body` fails and has certainly not changed the keys. Returns whether the file was generated.
+    /// Runs `body` with the key file at a path. Generates the file if there is none. If `body` then fails and has
+    /// certainly left the keys unchanged, removes the generated file again. Returns whether the file was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
@@ -154,7 +155,7 @@ extension Keychain.VaultKeys {
     func generateKeyFile(at path: String) throws(VaultError) -> Bool {
         try VaultLocation.check(path, "The key file's path", isKeyFile: true)
         guard resolvedPath(path) != resolvedPath(keychain.location.vault) else {
-            throw VaultError(.invalid, "The vault and its key file cannot be one file: \(path). Name another.")
+            throw VaultError(.invalid, "The vault and its key file cannot be the same file: \(path). Use another path.")
         }
         let files = keychain.storeLocation.files
         guard (try? files.status(at: path)) == nil else { return false }
@@ -166,8 +167,8 @@ extension Keychain.VaultKeys {
 }
 
 extension VaultError {
-    /// Whether the call that threw this error has certainly not changed the keys, so that a key file generated for it
-    /// can be removed. After other errors, the key may have been added, perhaps by another process (`exists`).
+    /// Whether the call that threw this error has certainly left the keys unchanged, so that a key file generated for
+    /// it can be removed. After other errors, the key may have been added; in the case of `exists`, by another process.
     var leavesKeysAlone: Bool { [.invalid, .absent, .busy].contains(code) }
 }
 

@@ -10,7 +10,7 @@ struct ConfigurationParser {
         case keptIn = "kept-in"
 
         var isPath: Bool { ![.keyCommand, .offline, .keptIn].contains(self) }
-        /// The only valid value of the key; nil if any value is valid.
+        /// The only value that is allowed for this key; nil if any value is allowed.
         var word: String? { [.offline: "allow", .keptIn: "git"][self] }
     }
 
@@ -33,7 +33,7 @@ struct ConfigurationParser {
         line += 1
         let bytes = bytes.trimming(while: \.isWhiteSpace)
         guard let first = bytes.first, first != UInt8(ascii: "#") else { return }
-        // C functions end a path at a zero byte, and terminals interpret escapes, so control characters are refused.
+        // Control characters are refused: C functions end a path at a zero byte, and terminals interpret escape codes.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }) else {
             throw fault("a control character. Remove it.")
         }
@@ -61,7 +61,7 @@ struct ConfigurationParser {
 extension ConfigurationParser {
     private mutating func begin(_ text: String) throws(VaultError) {
         try endSection()
-        // The brackets are removed bytewise, because a bracket and a combining mark after it form one character.
+        // The brackets are removed as bytes: as a character, a bracket includes any combining mark that follows it.
         let name = Substring(text.utf8.dropFirst().dropLast())
         guard text.utf8.last == UInt8(ascii: "]"), VaultConfiguration.isName(name) else {
             throw fault("not a section. Write [NAME], with 1 to 64 letters, digits, \".\", \"_\" and \"-\".")

@@ -3,12 +3,12 @@ import LinuxSystem
 
 /// The configuration file, which gives names to vaults: `$XDG_CONFIG_HOME/vault/config`, by default in `~/.config`.
 ///
-///     # A comment has a line of its own.
+///     # A comment takes a whole line.
 ///     [work]
 ///     vault = ~/Sync/work.vault
 ///     key-file = "/media/usb/key of work"
 ///
-/// A path that begins with `~/` is relative to the home folder, any other relative path to the configuration file's
+/// A path that begins with `~/` starts at the home folder. Any other relative path starts at the configuration file's
 /// folder. In double quotes, `\"` and `\\` represent a quote and a backslash.
 package struct VaultConfiguration: Hashable, Sendable {
     package struct Section: Hashable, Sendable {
@@ -34,15 +34,16 @@ package struct VaultConfiguration: Hashable, Sendable {
 
     package var defaultSection: Section? { sections.first { $0.name == "default" } }
 
-    /// Returns the section with a name. Throws ``VaultError/Code/invalid``, with the existing names, if there is none.
+    /// Returns the section named `name`. If there is none, throws ``VaultError/Code/invalid``; the message lists the
+    /// existing names.
     package func section(named name: String) throws(VaultError) -> Section {
         if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
-        // Text that is not a name is not quoted, because it may contain control characters or a mistyped secret.
+        // A string that cannot be a name is not quoted: it may be a secret, or contain control characters.
         let missing = VaultConfiguration.isName(name[...]) ? "No vault is named \"\(name)\"" : "No vault has that name"
         guard !sections.isEmpty else {
             throw VaultError(
                 .invalid,
-                "\(missing): \(path) names none. Write a line with a name in brackets there, such as [work], "
+                "\(missing): \(path) lists no vault. Write a line with a name in brackets there, such as [work], "
                     + "and below it: vault = PATH.")
         }
         let shown = sections.prefix(20).map(\.name).joined(separator: ", ")
@@ -68,8 +69,8 @@ package struct VaultConfiguration: Hashable, Sendable {
     ///
     /// - Parameter variables: the environment.
     /// - Throws: ``VaultError/Code/locked`` if other users can change the file, because they could then run programs as
-    ///   this user through a `key-command`. A key file that is open to others has the same code and the same remedy.
-    ///   `invalid` if the file cannot be parsed; `unavailable` if it cannot be read.
+    ///   this user through a `key-command`. A key file that is open to others causes the same error, with the same
+    ///   remedy. `invalid` if the file cannot be parsed; `unavailable` if it cannot be read.
     static func read(
         variables: LocationVariables = LocationVariables(), in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) -> VaultConfiguration {
@@ -91,7 +92,7 @@ package struct VaultConfiguration: Hashable, Sendable {
                         .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
                 }
                 throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
-            // The message does not tell root to take ownership, because the former owner could then not read the file.
+            // Root is not advised to take ownership, because the former owner could then no longer read the file.
             case .anotherOwner where geteuid() == 0:
                 throw VaultError(.locked, "The configuration \(error.reason(of: file.path)).")
             case .anotherOwner:
@@ -121,12 +122,12 @@ extension VaultConfiguration {
     /// - Parameters:
     ///   - path: the file's path, used in messages and to resolve relative paths.
     ///   - home: the home folder, used to resolve paths that begin with `~/`.
-    /// - Throws: ``VaultError/Code/invalid``, with the file, the line, and what to write there. The message quotes no
-    ///   value and no unknown key, because someone may have put a password there.
+    /// - Throws: ``VaultError/Code/invalid``. The message gives the file, the line, and what to write there. It quotes
+    ///   no values and no unknown keys, because they may be passwords.
     package init(parsing bytes: [UInt8], path: String, home: String?) throws(VaultError) {
         guard bytes.count <= VaultConfiguration.sizeLimit else { throw .oversized(path) }
         var parser = ConfigurationParser(path: path, home: home)
-        // Some editors begin UTF-8 files with a byte order mark.
+        // Skips the byte order mark with which some editors begin UTF-8 files.
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             try parser.read(line)

@@ -2,8 +2,8 @@ private import Glibc
 import LinuxSystem
 import SealedFormat
 
-// This file translates the log's errors into messages that tell a person what to do. Users of the library and of the
-// command read these messages, so the messages name no option or subcommand. The command adds its own hints.
+// This file translates the log's errors into messages that tell a person what to do. The messages are shown to users of
+// the library and of the command, so they mention no options or subcommands. The command adds its own hints.
 
 extension VaultError {
     /// The public code for each code of the log. Other system errors become `unavailable`, all other errors `locked`.
@@ -59,11 +59,11 @@ extension VaultError {
         }
     }
 
-    /// Creates the error for a copy that was written completely, but may be lost in a power failure.
+    /// Creates the error for a copy that was written completely, but that a power loss may undo.
     init(unflushed path: String, _ error: LogError) {
         self.init(
             .outcomeUnknown,
-            "\(path) is written, but the disk failed to flush its name. Check the disk, then verify the copy.",
+            "\(path) is written, but flushing its directory entry failed. Check the disk, then verify the copy.",
             systemError: error.systemError, causes: [.unflushedCopy(path)])
     }
 
@@ -86,16 +86,16 @@ extension VaultError {
     /// Returns the error for a rollback or a divergence that copies next to the vault may explain; otherwise nil.
     ///
     /// - Parameters:
-    ///   - tried: the paths of copies that were to be merged, but lack the log position that this machine remembers.
+    ///   - tried: the paths of the copies that were to be merged but did not resolve the alarm.
     ///   - unusable: the copies in `tried` that cannot be opened, with the reasons.
-    ///   - isMerged: whether the copies were merged nevertheless.
+    ///   - isMerged: whether the copies were merged anyway.
     static func alarm(
         _ error: LogError, _ location: VaultLocation, tried: [String],
         unusable: [(path: String, error: VaultError)] = [], isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
         var copies = CopiesBeside(location.vault).without(tried)
-        // The configuration declares that git manages the vault, so the repository does not explain this error.
+        // If the configuration already states that git manages the vault, the hint about git does not apply.
         if location.isInGit, copies.gitReference == nil { copies.isInRepository = false }
         guard !copies.isEmpty || !tried.isEmpty else { return nil }
         let opened = tried.filter { path in !unusable.contains { $0.path == path } }.joined(separator: ", ")
@@ -105,9 +105,9 @@ extension VaultError {
             } else {
                 opened.isEmpty
                     ? "Nothing was merged."
-                    : "Nothing was merged, since the changes that this machine has seen are not in \(opened) either."
+                    : "Nothing was merged, because the changes that this machine has seen are not in \(opened) either."
             }
-        let consequence = code == .rolledBack ? "If it is accepted, \(comingBack)." : ""
+        let consequence = code == .rolledBack ? "If you accept it, \(comingBack)." : ""
         let sentences =
             [fact(of: error, location.vault), consequence, tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
             + [copies.advice]
@@ -128,12 +128,12 @@ extension VaultError {
     }
 
     /// The consequence of accepting an older vault.
-    private static let comingBack = "keys and members that were removed since then come back"
+    private static let comingBack = "keys and members removed since then will come back"
 
     private static func fact(of error: LogError, _ vault: String) -> String {
         error.code == .rolledBack
             ? "\(vault) is an older copy: it ends at \(error.detail)."
-            : "\(vault) has another history than the one this machine remembers: \(error.detail) differs."
+            : "\(vault) has a different history from the one this machine remembers: \(error.detail) differs."
     }
 
     static let causes: [LogError.Code: Cause] = [
@@ -164,16 +164,16 @@ extension VaultError {
             return "The vault at \(vault) is gone from its database. Restore it there from a backup, or from a "
                 + "machine's local copy."
         case .gone:
-            return "The vault at \(vault) is gone.\(mention(copies)) Restore the vault, or mount its disk."
+            return "The vault at \(vault) is gone.\(mention(copies)) Mount the vault's disk, or restore the vault."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
-        case .slotExists: return "This key already opens \(vault)\(detail.isEmpty ? "" : ", as \(detail) of it")."
+        case .slotExists: return "This key already opens \(vault)\(detail.isEmpty ? "" : " (\(detail))")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
         case .notContained:
-            return "\(detail) has changes that the copy would lack; it was left alone. Merge it first. Delete it once "
-                + "the merge says that you may."
+            return "\(detail) has changes that the copy would lack; it was left alone. Merge it first. Keep it until "
+                + "the merge reports that you may delete it."
         case .notCompared:
-            return "\(detail) is so much older that it is unknown whether the copy would contain all of its changes. "
-                + "It was left alone. Merge it first. Delete it once the merge says that you may."
+            return "\(detail) is so much older that the copy might lack some of its changes. "
+                + "It was left alone. Merge it first. Keep it until the merge reports that you may delete it."
         case .notACopy:
             return "\(detail) is not a copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."
@@ -182,8 +182,8 @@ extension VaultError {
             return "This is the last member of \(vault). Without members, changes are no longer signed."
         case .usedUp:
             return "\(vault) has used up its sequence numbers, so it can be neither compacted nor merged, and its keys "
-                + "cannot be changed. Salvage it into a new vault, which starts with new numbers."
-        case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
+                + "cannot be changed. Salvage it into a new vault, which starts with new sequence numbers."
+        case .keyMissing: return "The key file \(key) is missing. Mount its disk, or restore it from its backup."
         case .keyUnreadable where number == EINVAL:
             return "The key file \(key) is not a regular file. Name one that is."
         case .keyUnreadable:
@@ -200,9 +200,9 @@ extension VaultError {
         case .keyWrong:
             let source = location.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
-                "\(source) does not open \(vault). It is the wrong key, it was replaced or removed since, or its key "
-                + "slot is damaged. An older copy of the vault still opens with its former keys. "
-                + "Use one of the current keys."
+                "\(source) does not open \(vault). It is the wrong key, it has been replaced or removed, or its key "
+                + "slot is damaged. Use one of the vault's current keys or, if this is an older copy of the vault, "
+                + "a key from that time."
         case .keysChanged: return "The keys of \(vault) have changed since this machine last used it. Try again."
         case .slotGone: return "That key of \(vault) no longer exists. It was removed or replaced in the meantime."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
@@ -212,7 +212,7 @@ extension VaultError {
             return "The command for the key of \(vault) failed: \(reason)."
         case .commandUntrusted:
             return
-                "According to \(vault), \(detail.quoted) outputs its key. The command was not agreed to on this "
+                "According to \(vault), \(detail.quoted) outputs its key. The command has not been approved on this "
                 + "machine, so it was not run. If you trust it, name it once as the command for the key."
         case .identityMissing:
             return "\(vault) can be opened with an identity of one of its recipients. Name the identity file."
@@ -224,34 +224,35 @@ extension VaultError {
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
             let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"
-            return "Your identity\(identity) does not open \(vault): it never did, its key was removed, or its plugin "
-                + "now has another key. Ask someone who can open the vault."
+            return "Your identity\(identity) does not open \(vault): its key was removed or was never added, "
+                + "or its plugin now has another key. Ask someone who can open the vault."
         case .unpinned:
             return
                 "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. "
-                + "Compare it with the one that its owner sees. If they are equal, name it when you open the vault."
+                + "Compare it with the one that its owner sees. If they match, open the vault with that fingerprint."
         case .pinWrong:
             return
-                "\(vault) is not the vault that this machine knows: its fingerprint is "
-                + "\(Fingerprint.text(detail)). Either its data key was rotated, or someone has created another vault "
-                + "for you. Ask its owner for the fingerprint."
+                "\(vault) does not have the expected fingerprint. Its fingerprint is "
+                + "\(Fingerprint.text(detail)). Either its data key was rotated, or someone has put another vault "
+                + "in its place. Ask its owner for the fingerprint."
         case .damaged:
             let sources = location.isInDatabase ? "a backup or a machine's local copy" : "a backup"
-            return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is."
+            return "The vault \(vault) is damaged or was tampered with: \(detail). Nothing was repaired."
                 + "\(mention(copies)) Restore the vault from \(sources), or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:
-            return fact(of: error, vault) + " Accept it only if you restored it yourself: then \(comingBack)."
+            return fact(of: error, vault)
+                + " If you accept it, \(comingBack). Accept it only if you restored it yourself."
         case .diverged: return fact(of: error, vault) + " Accept it only if you know that it is the right one."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "Put the right one back. Accept this one only if you put it there yourself."
         case .otherName:
-            return "The server returned another vault under the name \(detail). The same key opens that vault, but it "
-                + "may have another name or none, so its content was not used. Check that the URL names the vault that "
-                + "you mean, and ask the server's administrator. A vault gets a new name only if it is copied to "
+            return "The server's vault at \(detail) has another name, or none. The same key opens it, but "
+                + "its content was not used. Check that the URL names the vault that you mean, and ask the server's "
+                + "administrator. To give a vault a new name, copy it to "
                 + "that name."
         case .notMember where detail.isEmpty: return "\(vault) has members, and this program has no device key."
         case .notMember:
@@ -260,12 +261,12 @@ extension VaultError {
         case .untrustworthy: return "What this machine remembers of \(vault) cannot be trusted: \(detail)."
         case .busy where location.isInDatabase:
             return held(detail).message
-                + " If no process does, a timeout of the server or the role is too short (statement_timeout)."
+                + " If no process holds it, the statement_timeout of the server or the role is too short."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail
         case .outcomeUnknown:
-            return "The disk failed while \(vault) was written: the last change may or may not last. "
+            return "The disk failed during a write to \(vault): the last change may or may not be stored. "
                 + "Check the disk, then verify the vault."
         case .conflict, .overtaken: return contended.message
         case .unreachable, .serverRefused, .deviceUnusable: return detail
@@ -273,7 +274,7 @@ extension VaultError {
         }
     }
 
-    /// Returns the subject of a message. `detail` begins with the key file's path, or with "The" and another source.
+    /// Returns `detail` as a sentence without a full stop. If it begins with a path, prepends "The key file".
     private static func keyWords(_ detail: String) -> String {
         detail.hasPrefix("The ") ? detail : "The key file \(detail)"
     }

@@ -8,7 +8,7 @@ extension VaultError {
         case .memoryUnusable(let reason):
             self.init(
                 .unavailable,
-                "What this machine remembers of the vault cannot be used in full: \(reason). "
+                "Some of what this machine has recorded about the vault is unusable: \(reason). "
                     + "Until that is fixed, an older or different vault file may go unnoticed.")
         case .copyKept(let path, let isComplete):
             self.init(
@@ -43,14 +43,14 @@ extension VaultError {
             self.init(
                 .unavailable,
                 "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "
-                    + "until the next try.", systemError: error.systemError,
+                    + "until a compaction succeeds.", systemError: error.systemError,
                 causes: error.code == .usedUp ? [.usedUpVault(vault)] : [])
         }
     }
 }
 
 package enum ClockDifference {
-    /// The difference between this machine's and the server's clock, in milliseconds, up to which no notice is created.
+    /// A notice is posted if the clocks of this machine and the server differ by more than this many milliseconds.
     package static let tolerance: Int64 = 60_000
 
     /// Returns a phrase such as "5 years ahead of" or "2 minutes behind".

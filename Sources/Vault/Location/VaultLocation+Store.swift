@@ -23,7 +23,7 @@ extension VaultLocation {
         private let name: String
         fileprivate let open: Open
 
-        /// - Parameter name: the name by which values are compared, since closures cannot be compared.
+        /// - Parameter name: identifies this value in comparisons, since closures cannot be compared.
         package init(name: String, _ open: @escaping Open) {
             self.name = name
             self.open = open
@@ -35,13 +35,13 @@ extension VaultLocation {
 
     /// The conditions for using the local copy of a vault in a database. The copy is encrypted like the vault.
     public enum Offline: Hashable, Sendable {
-        /// The copy is never used. If no server can be reached, calls throw `unavailable`.
+        /// The local copy is never used. If no server can be reached, calls throw `unavailable`.
         case never
-        /// The copy is used while no server can be reached. ``Keychain/failures`` receives a notice with the copy's
-        /// age. Changes are stored locally, and merged when the vault is opened again. See
+        /// The local copy is used while no server can be reached. ``Keychain/failures`` receives a notice with the
+        /// copy's age. Changes are stored locally, and merged when the vault is opened again. See
         /// ``Keychain/Copies/offlineChanges``.
         case ifUnreachable
-        /// The copy is always used. No server is contacted.
+        /// The local copy is always used. No server is contacted.
         case always
     }
 
@@ -67,7 +67,7 @@ extension VaultLocation {
         return FileLocation(resolvedPath(vault), in: files)
     }
 
-    /// Returns the SQL that an administrator must run if users may not create tables; nil for a vault file.
+    /// Returns the SQL that an administrator must run if users lack permission to create tables; nil for a vault file.
     package func databasePreparation() throws(VaultError) -> String? {
         try storeLocation(in: PosixFileSystem()).report?.preparation
     }

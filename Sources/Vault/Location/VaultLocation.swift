@@ -28,9 +28,10 @@ public struct VaultLocation: Hashable, Sendable {
     package var allowsOffline = false
     /// Whether the configuration declares that git manages the vault file, so that a checkout may replace it.
     package var isInGit = false
-    /// Whether ``keyFile`` is the vault's own key file. If not, another way to name that file would be of no help.
+    /// Whether ``keyFile`` is the vault's own key file. If not, the error for a missing key file suggests no other
+    /// path.
     var isOwnKeyFile = true
-    /// The folders in which root's key files may be readable by other users, as systemd and Docker create them.
+    /// The folders in which others may read root's key files, because systemd and Docker create the files that way.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
@@ -49,14 +50,14 @@ extension VaultLocation {
     /// Whether the vault is in a database, and thus has a URL instead of a path.
     package var isInDatabase: Bool { VaultLocation.isURL(vault) }
 
-    /// Returns whether a location is a database's URL. Its scheme may be in upper case (RFC 3986, section 3.1).
+    /// Returns whether a location is the URL of a database. The scheme may be in upper case (RFC 3986, section 3.1).
     package static func isURL(_ location: String) -> Bool {
         ["postgresql://", "postgres://"].contains { Substring(location.utf8.prefix($0.utf8.count)).lowercased() == $0 }
     }
 
-    /// Returns the locations that the caller, the environment or the configuration names, and defaults for the rest.
+    /// Returns the locations named by the caller, the environment or the configuration, with defaults for the rest.
     ///
-    /// The first source that is set decides. The sources for the vault are `vault`, `$VAULT_FILE`, the section
+    /// The first source that is set is used. The sources for the vault are `vault`, `$VAULT_FILE`, the section
     /// `default` of the configuration, and `$XDG_DATA_HOME/vault/default.vault`. The sources for the key file are
     /// `keyFile`, `$VAULT_KEY_FILE`, the configuration, `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key`
     /// if they exist, and `$XDG_CONFIG_HOME/vault/default.key`. The rollback memory is `$XDG_STATE_HOME/vault`. The XDG
@@ -119,7 +120,8 @@ extension VaultLocation {
         (try? LocationVariables().folder("XDG_CACHE_HOME", ".cache"))?.map { $0 + "/vault" }
     }
 
-    /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
+    /// Throws ``VaultError/Code/invalid`` if a path would cause a file to be created in an unexpected location, or if
+    /// the vault and the key file would be the same file.
     ///
     /// - Parameter vaultPath: the vault's path with its symbolic links resolved.
     func check(resolvedVault vaultPath: String) throws(VaultError) {
@@ -155,11 +157,12 @@ extension VaultLocation {
                 "\(what) is neither a path nor the URL of a database. Write postgresql://HOST/DATABASE#NAME. If it is "
                     + "the name of a file, write ./ before it.")
         }
-        // A compaction in the folder would delete a file of this name, as the leftover of an interrupted compaction.
+        // Compactions name their temporary files `.*.vault-new`, and would delete this file as a leftover.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
-        // Resolving the path would drop this last component, so the file would be created under the folder's name.
+        // Resolving the path would remove an ending such as "/.". The file would then be created with the name meant
+        // for a folder.
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
@@ -179,7 +182,8 @@ extension VaultLocation {
 }
 
 extension LocationVariables {
-    /// Returns the first available path: `given`, the variable's, an existing one of `provided`, or the default.
+    /// Returns the first available path: `given`, the value of `variable`, the first of `provided` that exists, or the
+    /// default.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String
@@ -200,19 +204,20 @@ extension LocationVariables {
         return "\(folder)/vault/\(name)"
     }
 
-    /// Returns the configuration's section that applies; nil if a path is given, or if there is no default section.
+    /// Returns the section of the configuration to use; nil if a path is given, or if there is no default section.
     fileprivate func section(named name: String?) throws(VaultError) -> VaultConfiguration.Section? {
         if let name {
             guard VaultConfiguration.isName(name[...]) else { return nil }
             let configuration = try VaultConfiguration.read(variables: self)
-            // A name that no file has is treated as a section's, so that a mistyped name does not create a vault.
+            // If no file has this name, it must be the name of a section: a mistyped name must not create a vault.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
             if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
         }
         guard try self["VAULT_FILE"] == nil else { return nil }
         do { return try VaultConfiguration.read(variables: self).defaultSection } catch {
-            // A service with another user's HOME cannot read the configuration there. It gets its key elsewhere.
+            // A service that runs with another user's HOME may be unable to read the configuration there. It does not
+            // need that configuration, because its own key is elsewhere.
             guard error.systemError == EACCES else { throw error }
             return nil
         }
@@ -227,14 +232,14 @@ extension LocationVariables {
 enum Fingerprint {
     static func text(_ fingerprint: [UInt8]) -> String { text(Hexadecimal.string(of: fingerprint)) }
 
-    /// Groups the hex digits of a fingerprint, which errors of the log contain ungrouped.
+    /// Groups the hex digits of a fingerprint. The log's errors contain them ungrouped.
     static func text(_ digits: String) -> String {
         let digits = Array(digits)
         return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }
             .joined(separator: "-")
     }
 
-    /// Returns whether a text is the fingerprint, in upper or lower case, with or without dashes.
+    /// Returns whether a string is the fingerprint, in upper or lower case, with or without dashes.
     static func matches(_ text: String, _ fingerprint: [UInt8]) -> Bool {
         text.lowercased().filter { $0 != "-" } == Hexadecimal.string(of: fingerprint)
     }

@@ -16,13 +16,14 @@ extension Keychain {
 }
 
 extension Keychain.Members {
-    /// Returns the members in the order of their addition, if there are any. Throws ``VaultError/Code/diverged`` if the
-    /// vault lacks a member's removal that this machine has seen; the errors of ``Keychain/item(_:)``.
+    /// Returns the members in the order in which they were added. Throws ``VaultError/Code/diverged`` if this machine
+    /// has seen the removal of a member but the vault does not contain that removal. Also throws the errors of
+    /// ``Keychain/item(_:)``.
     package func all() throws(VaultError) -> [MemberList.Member] {
         try keychain.translated(keychain.log.members()).members
     }
 
-    /// Whether the vault has ever had a member. Throws the errors of ``all()``.
+    /// Whether the vault has ever had a member. Throws the same errors as ``all()``.
     package var hasHistory: Bool {
         get throws(VaultError) { try keychain.translated(keychain.log.members()).hasHistory }
     }
@@ -56,15 +57,17 @@ extension Keychain.Members {
         fileprivate let name: String
         fileprivate let device: Device?
         package var isOfDevice: Bool { device != nil }
-        /// Whether this machine's device is removed, although members remain. This machine can then sign no change.
+        /// Whether the removal includes this machine's device while other members remain. If so, this machine can no
+        /// longer sign.
         package let leavesThisMachineOut: Bool
-        /// Whether the last member may be removed, after which nobody signs changes.
+        /// Whether the last member may be removed. Without members, changes are no longer signed.
         fileprivate let allowsNobody: Bool
         /// The keys of the member's age identities, which are removed with the member.
         fileprivate let removedKeys: Set<Key>
-        /// The remaining keys that the member may also have. Keys that belong only to other members are not included.
+        /// The keys that the removal keeps although this member might have copies of them. Other members' own keys are
+        /// omitted.
         package let sharedKeys: [Keychain.VaultKeys.Key]
-        /// The members whom this member added, directly or indirectly, and who added each of them. They stay members.
+        /// The members whom this member added, directly or indirectly, and who added each (`by`). They stay members.
         package let added: [(name: String, by: String)]
     }
 
@@ -74,7 +77,7 @@ extension Keychain.Members {
     ///   - device: the text that identifies the device to remove; nil to remove the member with all devices.
     ///   - allowsNobody: whether the last member may be removed.
     /// - Throws: ``VaultError`` with `invalid` if no member has the name, or the device does not belong to that member;
-    ///   the errors of ``Keychain/VaultKeys/all()``.
+    ///   the same errors as ``Keychain/VaultKeys/all()``.
     package func removal(
         of name: String, device: String?, allowingNobody allowsNobody: Bool
     ) throws(VaultError) -> Removal {
@@ -85,8 +88,9 @@ extension Keychain.Members {
         let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
         let shared = keys.filter { key in
             guard let recipient = key.recipient else { return true }
-            // A recipient that no member owns may belong to this member. An identity that the removed device shares
-            // with another device stays, so it counts as shared.
+            // A key counts as shared if its recipient belongs to no known member, because it may then belong to this
+            // one. So does the key of an identity that the removed device shares with another device, because that key
+            // is kept.
             return recipients.contains(recipient) == others.contains(recipient)
         }
         let own = (try? keychain.location.readDeviceKey())?.device
@@ -100,7 +104,8 @@ extension Keychain.Members {
     /// Removes a member. The member's devices can no longer sign, and the member's identities no longer open the vault.
     /// Returns the keys that still open the vault. The member may have kept the data key; to rotate it too, call
     /// ``remove(_:rotatingAndDropping:replacing:progress:_:)``. Throws ``VaultError`` with `invalid` for the last
-    /// member; `locked` if this machine does not belong to a member; the errors of ``Keychain/VaultKeys/remove(_:)``.
+    /// member; `locked` if this machine does not belong to a member; the same errors as
+    /// ``Keychain/VaultKeys/remove(_:)``.
     package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
         let key = try keychain.translated(keychain.location.readDeviceKey())
         let keys = try keychain.vaultKeys.changeKeys { (table) throws(LogError) in
@@ -110,7 +115,7 @@ extension Keychain.Members {
         return keys
     }
 
-    /// Removes a member and rotates the data key in one commit. Throws the errors of ``remove(_:)`` and
+    /// Removes a member and rotates the data key in one commit. Throws the same errors as ``remove(_:)`` and
     /// ``Keychain/VaultKeys/rotateDataKey(dropping:replacing:_:)``.
     package func remove(
         _ member: Removal, rotatingAndDropping dropped: Set<Keychain.VaultKeys.Key>,
@@ -128,8 +133,8 @@ extension Keychain.Members {
         return rotation
     }
 
-    /// Returns the changes to entries, oldest first, with their authors, as far as the vault still contains the
-    /// changes. Throws the errors of ``all()``; ``VaultError/Code/damaged`` for an invalid signature.
+    /// Returns the entry changes that the vault still contains, oldest first, with their authors. Throws the errors of
+    /// ``all()``, and ``VaultError/Code/damaged`` for an invalid signature.
     package func loggedChanges() throws(VaultError) -> [LoggedChange] {
         try keychain.translated(keychain.log.loggedChanges(prefix: Array(keychain.ownName("").utf8)))
     }
@@ -137,7 +142,8 @@ extension Keychain.Members {
 
 private func parsedDevice(_ text: String) throws(VaultError) -> Device {
     guard let device = Device(text) else {
-        throw VaultError(.invalid, "This is not a device's text, or is mistyped. It must begin with vault-device-1-.")
+        throw VaultError(
+            .invalid, "Invalid device: mistyped, incomplete or not a device. It must begin with vault-device-1-.")
     }
     return device
 }
@@ -159,20 +165,20 @@ extension [MemberList.Member] {
 }
 
 extension MemberList {
-    /// Throws `invalid` if a new name looks like another member's, since names identify signers. Also throws it if
-    /// another member has `recipient`, since recipients determine which keys a removal affects.
+    /// Throws `invalid` if a new name looks like another member's, since names identify signers, or if another member
+    /// has `recipient`, since recipients determine which keys a removal affects.
     fileprivate func checkAddition(of name: String, recipient: String?) throws(LogError) {
         for member in members where !member.name.utf8.elementsEqual(name.utf8) {
             guard !member.name.looksLike(name) else {
                 throw LogError(.invalid, "the name looks like another member's; use the same spelling or another name")
             }
             guard recipient == nil || !member.machines.contains(where: { $0.recipient == recipient }) else {
-                throw LogError(.invalid, "this public key is another member's")
+                throw LogError(.invalid, "this public key already belongs to another member")
             }
         }
         let isKnown = members.contains { $0.name.utf8.elementsEqual(name.utf8) }
         if !isKnown, let unseen = name.unseenPart {
-            throw LogError(.invalid, "the name could be mistaken for another one, since \(unseen)")
+            throw LogError(.invalid, "the name could be mistaken for another one, because \(unseen)")
         }
     }
 }

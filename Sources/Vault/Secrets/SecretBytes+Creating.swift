@@ -3,11 +3,11 @@ extension SecretBytes {
     ///
     /// - Throws: ``VaultError`` with `unavailable` if no guarded memory is left, `invalid` if `count` is negative.
     public init(zeroCount count: Int) throws(VaultError) {
-        guard count >= 0 else { throw VaultError(.invalid, "A secret cannot have \(count) bytes.") }
+        guard count >= 0 else { throw VaultError(.invalid, "Invalid size for a secret: \(count) bytes.") }
         do { try self.init(zeros: count) } catch { throw .noGuardedMemory }
     }
 
-    /// Copies a text's UTF-8 into guarded memory. The original string is not wiped.
+    /// Copies a string's UTF-8 bytes into guarded memory. The string itself is not wiped.
     ///
     /// - Throws: ``VaultError`` with `unavailable` if there is no guarded memory left.
     public init(utf8 text: String) throws(VaultError) {
@@ -15,21 +15,22 @@ extension SecretBytes {
         withUnsafeMutableBytes { $0.copyBytes(from: text.utf8) }
     }
 
-    /// Copies bytes into guarded memory, and throws as ``init(utf8:)``. The original is not wiped.
+    /// Copies bytes into guarded memory, without wiping the original. Throws the same errors as ``init(utf8:)``.
     public init(copying bytes: RawSpan) throws(VaultError) {
         do {
             self = try bytes.withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes) }
         } catch { throw .noGuardedMemory }
     }
 
-    /// Copies bytes into guarded memory, and throws as ``init(utf8:)``. The array is not wiped.
+    /// Copies bytes into guarded memory, without wiping the array. Throws the same errors as ``init(utf8:)``.
     public init(copying bytes: [UInt8]) throws(VaultError) {
         do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
     }
 
-    /// Allocates guarded memory, lets `body` fill it, and keeps the number of bytes that `body` returns.
+    /// Allocates guarded memory and lets `body` fill it. `body` returns how many bytes it has used; the rest are
+    /// dropped.
     ///
-    /// - Throws: ``VaultError`` as ``init(zeroCount:)``, or the error of `body`.
+    /// - Throws: the same errors as ``init(zeroCount:)`` and of `body`.
     public init(
         unsafeCapacity capacity: Int, initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {

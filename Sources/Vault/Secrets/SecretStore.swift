@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A store whose values can be read and written without leaving guarded memory, and can expire.
+/// A store whose values can expire, and can be read and written without leaving guarded memory.
 protocol SecretStore: ValueStore {
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
-    /// - Parameter isForgetting: whether the former values of the entry are removed from its history.
+    /// - Parameter isForgetting: whether to remove the entry's earlier values from its history.
     func set(
         _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError)
@@ -27,7 +27,7 @@ extension ScopedStore: SecretStore {
 
     private func secretBase() throws(VaultError) -> any SecretStore {
         guard let store = base as? any SecretStore else {
-            throw VaultError(.invalid, "The store below this scope cannot hold secrets in guarded memory.")
+            throw VaultError(.invalid, "The store that this scope belongs to cannot keep secrets in guarded memory.")
         }
         return store
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxSystem
 import SealedLog
 
-/// The program's keychain as a store. It is opened at its first use, and reading does not create the vault.
+/// The program's keychain as a store. It is opened on first use. Reading does not create the vault.
 final class StandardKeychain: SecretStore {
     static let shared = {
         let identity = VaultApp.fixedIdentity()
@@ -17,7 +17,8 @@ final class StandardKeychain: SecretStore {
     private let part: KeychainPart?
     private let location: @Sendable () throws(VaultError) -> VaultLocation
     private let keychain = Mutex<Keychain?>(nil)
-    /// The feed for observers that subscribe before the vault can be opened.
+    /// The feed of changes for observers that subscribe before the vault can be opened. It watches the vault's
+    /// location.
     private let feed = Mutex<ChangeFeed?>(nil)
 
     init(_ part: KeychainPart?, _ location: @escaping @Sendable () throws(VaultError) -> VaultLocation) {
@@ -34,7 +35,7 @@ final class StandardKeychain: SecretStore {
 
     func open(creatingIfAbsent isCreating: Bool) throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }
-        // Opening may wait for another process, so the mutex is not held meanwhile. Opening twice is harmless.
+        // The mutex is not held here, as opening the vault may wait for another process. Opening it twice is harmless.
         let new = try Keychain(at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new
@@ -101,14 +102,14 @@ final class StandardKeychain: SecretStore {
 package enum TestKeychain { @TaskLocal package static var current: Keychain? }
 
 extension Keychain {
-    /// The program's keychain, opened at its first use and created if it does not exist. It is the program's part of
-    /// the user's vault, or the program's own vault if ``VaultApp`` names one.
+    /// The program's keychain, opened on first use and created if it does not exist. It is the program's part of the
+    /// user's vault, or the program's own vault if ``VaultApp`` names one.
     ///
     /// The user's vault is at ``VaultLocation/standard(vault:keyFile:environment:databases:)``. Open that vault to see
     /// the entries of all programs. If the keychain cannot be opened, the next access tries again. In a task that has
     /// test stores, this property returns their keychain.
     ///
-    /// - Throws: ``VaultError`` as ``init(at:creatingIfAbsent:options:failures:)``.
+    /// - Throws: the same errors as ``init(at:creatingIfAbsent:options:failures:)``.
     public static var standard: Keychain {
         get throws(VaultError) {
             if let current = TestKeychain.current { return current }
@@ -136,7 +137,7 @@ extension Keychain {
 }
 
 extension StoreReference {
-    /// The store of ``Keychain/standard``. Reading it does not create a vault.
+    /// A reference to ``Keychain/standard``. Reading from it does not create the vault.
     public static let keychain = StoreReference(
         failures: Keychain.standardFailures, { () throws(VaultError) in try Keychain.standardIfCreated })
 }
@@ -145,7 +146,7 @@ extension VaultApp {
     /// Identifies the program as ``identify(as:preferences:)`` does, and gives the program its own vault and key file.
     /// In that vault, entry names have no prefix.
     ///
-    /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
+    /// - Throws: the same errors as ``identify(as:preferences:)``.
     public static func identify(as name: String, vault: VaultLocation, preferences: String? = nil) throws(VaultError) {
         try identify(as: name, preferences: preferences, vault: StandardVault(own: vault))
     }
@@ -153,7 +154,7 @@ extension VaultApp {
     /// Identifies the program as ``identify(as:preferences:)`` does, and allows the user's vault to be in a database.
     ///
     /// - Parameter databases: as for ``VaultLocation/standard(vault:keyFile:environment:databases:)``.
-    /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
+    /// - Throws: the same errors as ``identify(as:preferences:)``.
     public static func identify(
         as name: String, databases: VaultLocation.Databases, preferences: String? = nil
     ) throws(VaultError) {

@@ -17,19 +17,20 @@ public struct KeychainStorable<Value: StoredObject>: StandardKey {
 extension KeychainStorable: Sendable where Value: Sendable {}
 
 extension KeychainStorable {
-    /// Calls `body` with the value's bytes in guarded memory, which is then wiped; returns nil if there is no value.
+    /// Calls `body` with the value's bytes in guarded memory, and then wipes that memory. Returns nil if there is no
+    /// value.
     ///
-    /// A string's bytes are its UTF-8. The span cannot leave the closure, but a copy of its bytes is no longer guarded.
+    /// A string is passed as UTF-8. The span cannot escape the closure, but bytes copied from it are not guarded.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``, and `invalid` if the key's store cannot hold secrets in
-    ///   guarded memory; the error of `body`.
+    /// - Throws: the same errors as ``ValueKey/read()-8f9bj`` and of `body`; ``VaultError`` with `invalid` if the key's
+    ///   store cannot hold secrets in guarded memory.
     public func withSecret<Result>(_ body: (RawSpan) throws -> Result) throws -> Result? {
         try secretStore(for: .reading).withSecret(name, body)
     }
 
     /// Sets the value's bytes from guarded memory. They can be read as data, and as a string if they are UTF-8.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, and `invalid` if the key's store cannot hold secrets.
+    /// - Throws: the same errors as ``ValueKey/write(_:)-5u2oi``; `invalid` if the key's store cannot hold secrets.
     public func write(secret: borrowing SecretBytes) throws(VaultError) {
         try secretStore(for: .writing).set(name, to: secret, expires: nil, forgetting: false)
     }
@@ -43,10 +44,10 @@ extension KeychainStorable {
         return store
     }
 
-    /// Sets a value that expires. From `date` on, the value is absent, as if it had been removed. A later write without
-    /// a date, or a move to another store, cancels the expiry. Observers are not notified when a value expires.
+    /// Sets a value that expires at `date`. After that, the value is absent, as if it had been removed. A later write
+    /// without a date, or a move to another store, cancels the expiry. Observers are not notified when a value expires.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, and `invalid` if the key's store cannot hold secrets.
+    /// - Throws: the same errors as ``ValueKey/write(_:)-5u2oi``; `invalid` if the key's store cannot hold secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {
         let stored = try value.storedValue(for: name)
         try secretStore(for: .writing).set(name, to: stored, expires: date, forgetting: false)
@@ -54,7 +55,7 @@ extension KeychainStorable {
 
     /// Sets the value's bytes from guarded memory, as ``write(secret:)`` does. The value expires at `date`.
     ///
-    /// - Throws: as ``write(secret:)``.
+    /// - Throws: the same errors as ``write(secret:)``.
     public func write(secret: borrowing SecretBytes, expires date: Date) throws(VaultError) {
         try secretStore(for: .writing).set(name, to: secret, expires: date, forgetting: false)
     }
@@ -68,9 +69,9 @@ extension KeychainStorable where Value: Sendable {
 }
 
 extension DefaultedKey {
-    /// Sets a value that expires at `date`. From then on, reading returns the default.
+    /// Sets a value that expires at `date`. After that, reading returns the default.
     ///
-    /// - Throws: as the same method of ``KeychainStorable``.
+    /// - Throws: the errors of the same method of ``KeychainStorable``.
     public func write<Kept>(_ value: Kept, expires date: Date) throws(VaultError) where Key == KeychainStorable<Kept> {
         try key.write(value, expires: date)
     }

@@ -6,14 +6,14 @@ package import SealedFormat
 
 /// A command that prints the contents of a key file, such as `tpm2_unseal`, `systemd-creds decrypt` or `gpg -d`.
 ///
-/// The shell runs the command, as git runs its helpers. The command's standard input is empty, because the input of
-/// this process may contain a value. The command inherits the standard error, and can prompt at the terminal.
+/// The command is run by the shell, as git's helpers are. Its standard input is empty, because the input of this
+/// process may contain a value. It inherits standard error, and can prompt at the terminal.
 struct KeyCommand {
     let line: String
     let prompter: any PluginPrompter
 
-    /// Runs the command and parses its output as a key file. Throws as ``ChildProcess/output(of:_:input:whenSilent:)``,
-    /// and if the output is not a key file.
+    /// Runs the command and parses its output as a key file. Throws the errors of
+    /// ``ChildProcess/output(of:_:input:whenSilent:)``, and an error if the output is not a key file.
     func key() throws(LogError) -> KeyFile {
         guard !line.isEmpty else { throw LogError(.commandFailed, "it is empty") }
         let output = try ChildProcess.output(of: "/bin/sh", ["sh", "-c", line], input: .empty) {
@@ -24,19 +24,19 @@ struct KeyCommand {
 }
 
 extension ChildProcess {
-    /// The maximum size of the output in bytes, the same as that of a key file.
+    /// The maximum size in bytes of a program's output. A key file has the same maximum size.
     private static var outputLimit: Int { 1 << 20 }
 
-    /// Runs a program until it exits and returns its standard output. The program inherits the standard error of this
-    /// process. Throws `commandFailed` with the reason, or `outOfMemory`.
+    /// Runs a program until it exits, and returns its standard output. The program inherits this process's standard
+    /// error. Throws `commandFailed` with the reason, or `outOfMemory`.
     ///
-    /// - Parameter tell: a closure that is called once if the program prints nothing for five seconds.
+    /// - Parameter tell: a closure that is called once, when the program has printed nothing for five seconds.
     package static func output(
         of program: String, _ arguments: [String], input: Input, whenSilent tell: @escaping () -> Void
     ) throws(LogError) -> SecretBytes {
         var ends: [Int32] = [-1, -1]
         guard vault_pipe(&ends) == 0 else {
-            throw LogError(.commandFailed, "no pipe can be opened", systemError: errno)
+            throw LogError(.commandFailed, "cannot open a pipe", systemError: errno)
         }
         let reading = FileDescriptor(owning: ends[0])
         let writing = FileDescriptor(owning: ends[1])
@@ -44,11 +44,11 @@ extension ChildProcess {
         do throws(SystemError) {
             process = try ChildProcess(program, arguments, input: input, output: writing.number)
         } catch { throw LogError(.commandFailed, "\(program) cannot be started", systemError: error.number) }
-        // From now on, only the program holds the pipe's write end, so the output ends when the program exits.
+        // The program now holds the only write end of the pipe, so the output ends when the program exits.
         discard(writing)
         var wait = PatientWait(notifying: tell)
         let output = try read(reading.number, &wait)
-        // If the program is still printing, closing the pipe ends the program (SIGPIPE).
+        // If the program is still writing, it is killed by SIGPIPE once the pipe is closed.
         discard(reading)
         let exit = wait.end(of: &process)
         guard let output else { throw LogError(.commandFailed, "its output is larger than 1 MiB") }
@@ -56,7 +56,7 @@ extension ChildProcess {
         case .status(0): return output
         case .status(let status): throw LogError(.commandFailed, "it ended with status \(status)")
         case .signal(let signal): throw LogError(.commandFailed, "signal \(signal) ended it")
-        case .unseen: throw LogError(.commandFailed, "its exit status is unknown, since this program ignores SIGCHLD")
+        case .unseen: throw LogError(.commandFailed, "its exit status is unknown; this program might ignore SIGCHLD")
         }
     }
 

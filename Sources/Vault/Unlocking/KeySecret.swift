@@ -12,7 +12,7 @@ public struct KeySecret: ~Copyable {
         self.keyFile = keyFile
     }
 
-    /// Creates the secret from a passphrase, and from the path of a key file if the key needs both.
+    /// Creates the secret from a passphrase, and the path of a key file if the key needs both.
     public static func passphrase(_ text: consuming SecretBytes, withKeyFile path: String? = nil) -> KeySecret {
         KeySecret(text, path)
     }

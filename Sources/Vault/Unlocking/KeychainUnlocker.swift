@@ -21,7 +21,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private let options: UnlockingOptions
     private let fileSystem: any FileSystem
     private var way = Way.keyFile
-    /// The number of slots that were tried in the current ``way``.
+    /// The number of slots that were tried in the current ``way`` of unlocking.
     private var tried = 0
     private var attempts = 0
     private var hasLookedAgain = false
@@ -41,7 +41,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     var failure: LogError { failures.first }
 
-    /// Returns the public form of an error that this unlocker has thrown; nil for any other error.
+    /// Returns the error to show to the user for an error that this unlocker has thrown; nil for any other error.
     func explanation(of error: LogError) -> VaultError? {
         failures.refusal ?? (error == failure ? failures.explanation(location) : nil)
     }
@@ -77,7 +77,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func advance(to next: Way) { (way, tried) = (next, 0) }
 
-    /// Returns the next slot to try in the current way. If there is none, returns nil and advances to the next way.
+    /// Returns the next slot to try in this ``way`` of unlocking. If none is left, returns nil and switches to the next
+    /// way, `next`.
     private mutating func nextSlot(of vault: LockedVault, or next: Way) -> KeySlot? {
         guard tried < vault.slots.count else {
             advance(to: next)
@@ -91,7 +92,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func keyFileCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         guard options.keyFileContents != nil || location.keyCommand == nil else {
-            // A command may prompt a person or take long, so the kernel's keyring is tried before it.
+            // The location's key command may prompt the user or take a long time, so the kernel's keyring is tried
+            // first.
             advance(to: options.triesKeyFileAlone ? .keyCommand : .kernel)
             return nil
         }
@@ -99,7 +101,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         do throws(LogError) {
             let key = try location.readKey(options, in: fileSystem)
             sharing = key.sharing
-            // A wrong key file is worth reporting only if the vault has a slot for a key file.
+            // If no slot of the vault is for a key file, there is no need to report that this file does not open it.
             if vault.slots.contains(where: \.isOfKeyFile) { failures.add(LogError(.keyWrong)) }
             if vault.slots.has(.keyFileAndPassphrase) { keyFile = try key.copy() }
             return .keyFile(key)
@@ -118,7 +120,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Records a failure, so that the next way is tried. Throws `error` only if no memory is left.
+    /// Records `error` and returns nil, so that the search for a key continues. Throws `error` only if no memory is
+    /// left.
     private mutating func missing(_ error: LogError) throws(LogError) -> Credential? {
         guard error.code != .outOfMemory else { throw error }
         failures.add(error)
@@ -134,7 +137,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 
-    /// Returns a closure that checks whether the kernel's keyring has a key of the vault when the closure is called.
+    /// Returns a closure that checks, each time it is called, whether the kernel's keyring has a key of the vault.
     private func lookForKernelKey(of vault: LockedVault) -> () -> Bool {
         guard options.usesKernelKeyring else { return { false } }
         let slots = vault.slots.map { UnlockedSlot(vault.vaultID, $0.salt) }
@@ -144,7 +147,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Commands of key slots
 
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        // The location's key command was run earlier, so it is skipped here.
+        // The location's key command has already been run, so it is skipped here.
         guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command,
             !line.isSame(as: location.keyCommand), !options.asksNobody
         else { return nil }
@@ -225,7 +228,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         }
         guard let text = try passphrase?.copy() else {
             // Another process may have unlocked the vault while this one waited to show its prompt. The keyring is
-            // checked only once, because the key in the kernel's keyring may not open the vault.
+            // tried once more, but not again after that: its key might not open the vault.
             if !hasLookedAgain, isUnlocked() {
                 hasLookedAgain = true
                 attempts -= 1
@@ -250,8 +253,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Trust
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        // Anyone can create a vault for a recipient, which is public, so the vault's fingerprint is checked. All other
-        // keys are secret, so only their owner can create a vault that they open.
+        // A recipient is public, so anyone can create a vault for it. The vault's fingerprint is therefore checked.
+        // Every other key is secret, so only its owner can create a vault that the key opens.
         guard options.checksFingerprint, vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
         let text = Hexadecimal.string(of: fingerprint)
@@ -259,7 +262,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             guard Fingerprint.matches(given, fingerprint) else { throw LogError(.pinWrong, text) }
             return
         }
-        // If a key in the kernel's keyring opened the vault, the identity file has not been read yet.
+        // Reads the identity file now, for its pins, if it was not needed to open the vault: a key in the kernel's
+        // keyring may have been enough.
         if identities == nil, let path = location.identityFile {
             identities = try? SlotIdentities(at: path, location.secretFolders, options, in: fileSystem)
         }
@@ -276,7 +280,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
-        // `try?` ignores a lack of memory. A pin in the identity file is valid only there, so it is not recorded.
+        // The fingerprint is recorded as trusted, unless the identity file pins it: that pin applies only to that file.
+        // If memory is too short to compute it, it is not recorded.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }

@@ -8,11 +8,11 @@ struct SlotIdentities: ~Copyable {
     private let identities: IdentityFile
     /// The vault fingerprints in the file's comments.
     var pins: [String] { identities.pins }
-    /// The reason why the pins are not trusted; nil if they are. The identities can be used in either case.
+    /// The reason why ``pins`` are not trusted; nil if they are. The identities can be used in either case.
     let distrust: LogError?
 
     /// Reads an identity file, which must be protected like a key file. Throws `identityUnreadable`, `identityExposed`,
-    /// `identityWrong`, `outOfMemory`.
+    /// `identityWrong` or `outOfMemory`.
     init(
         at path: String, _ secretFolders: [String], _ options: UnlockingOptions, in files: any FileSystem
     ) throws(LogError) {
@@ -45,7 +45,7 @@ struct SlotIdentities: ~Copyable {
         try AgeFile.open(file, with: identities, asking: prompter)
     }
 
-    /// Returns the file key in a recipient's slot, unwrapped with an identity of `kind`; nil if no identity fits.
+    /// Returns the file key in a recipient's slot, unwrapped with an identity of `kind`; nil if no identity matches.
     borrowing func fileKey(
         in slot: KeySlot, _ kind: IdentityFile.Kind, asking prompter: any PluginPrompter
     ) throws(LogError) -> SecretBytes? {
@@ -60,7 +60,7 @@ struct SlotIdentities: ~Copyable {
 }
 
 extension VaultError {
-    /// Translates an error of age. `what` begins the message, as in "The recipient cannot be used".
+    /// Translates an `AgeError`. `what` begins the message, as in "The recipient cannot be used".
     init(_ error: AgeError, _ what: String) {
         if error.code == .outOfMemory {
             self = .noGuardedMemory

@@ -1,6 +1,6 @@
 import SealedFormat
 
-/// The failures of the attempts to open a vault, in order, and the message about them.
+/// The failed attempts to open a vault, in order, and the message about them.
 struct UnlockingFailures {
     private var failures: [LogError] = []
     /// The error that a prompt has thrown.
@@ -11,8 +11,8 @@ struct UnlockingFailures {
 
     mutating func add(_ failure: LogError) { if !failures.contains(failure) { failures.append(failure) } }
 
-    /// The failure to report first: a wrong passphrase or removed identity, otherwise the first failure of a key that
-    /// was tried, otherwise one that the user can remedy. Of the keys that were tried, a missing key file ranks last.
+    /// The failure to report first. The order of precedence is: a wrong passphrase or a removed identity; another
+    /// failure of a key that was tried; a missing key file; a failure that the user can remedy.
     var first: LogError {
         let tried = failures.filter { !UnlockingFailures.wanted.contains($0.code) }
         let told =

@@ -3,10 +3,10 @@ import SealedFormat
 
 extension VaultLocation {
     /// Returns this machine's device as text, and creates the device key if there is none. Throws
-    /// ``VaultError/Code/locked`` if the key cannot be used; ``VaultError/Code/unavailable`` if it cannot be created.
+    /// ``VaultError/Code/locked`` if the key is unusable, or ``VaultError/Code/unavailable`` if it cannot be created.
     package func device() throws(VaultError) -> String { try translated(readDeviceKey()).device.text }
 
-    /// Reads this machine's signing key, or creates it. Throws `deviceUnusable`, `busy`, `unavailable`.
+    /// Reads this machine's signing key, or creates it. Throws `deviceUnusable`, `busy` or `unavailable`.
     func readDeviceKey(in files: any FileSystem = PosixFileSystem()) throws(LogError) -> DeviceKey {
         guard let deviceKey else {
             throw LogError(.deviceUnusable, "This machine's device key has no location. Set HOME.")
@@ -17,7 +17,7 @@ extension VaultLocation {
             do throws(SystemError) { isThere = try unlessMissing(files.status(at: path)) != nil } catch {
                 throw LogError(error, path)
             }
-            // The unresolved path is checked for links of other users, because a resolved path no longer shows links.
+            // The unresolved path is checked for links of other users, because a resolved path contains no links.
             if !isThere,
                 let other = linkOfAnotherUser(in: deviceKey) ?? files.partOfAnotherUser(above: path.parentFolder)
             {

@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-// These methods read a vault's key, and record which commands a user has approved.
+// These methods read a vault's key, and record which commands the user has approved as its source.
 
 extension VaultLocation {
     /// Returns whether the key is read from the key file, instead of being supplied by the program or a command.

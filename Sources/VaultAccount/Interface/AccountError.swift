@@ -5,15 +5,15 @@ public import Vault
 public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server answered and refused the request.
     case rejected(AccountServiceError)
-    /// The server did not answer. Nothing was changed on this machine, but the server may have executed the request.
+    /// There was no usable answer. Nothing was changed on this machine, but the server may have executed the request.
     case unreachable(AccountServiceError)
-    /// The calling task was cancelled. A refresh that other tasks wait for continues.
+    /// The calling task was cancelled. A token renewal that is already running continues.
     case cancelled
     /// A store failed.
     case store(VaultError)
-    /// The operation requires a person who is logged in.
+    /// Nobody is logged in, but the operation requires a login.
     case notLoggedIn(LogoutReason)
-    /// The login is too old. The person has to log in again.
+    /// The login has expired. The person has to log in again.
     case expired
     /// Another account has become the current one.
     case switched
@@ -32,23 +32,23 @@ public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension AccountError: LocalizedError {
-    /// The description, as `localizedDescription` returns it.
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
-/// The reason why the server did not execute a request.
+/// The reason why a request to the server failed.
 public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of an error, which tells whether the server answered.
+    /// The kind of failure: a refusal, or no usable answer.
     public enum Kind: Hashable, Sendable {
         /// The server answered and refused the request. It will refuse the same request again.
         case rejected
-        /// There is no usable answer (no network, a timeout, an internal server error). A later attempt may succeed.
+        /// There was no usable answer (no network, a timeout, an internal server error). A later attempt may succeed.
         case unreachable
     }
 
-    /// Whether the server refused the request or did not answer.
+    /// Whether the server refused the request or gave no usable answer.
     public let kind: Kind
-    /// An explanation for people, in a sentence that contains no secret.
+    /// A sentence that explains the failure to the user and contains no secret.
     public let message: String
     /// The pause that the server demands before the next request; nil if it demands none.
     public let retryAfter: Duration?
@@ -76,12 +76,12 @@ public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConver
 }
 
 extension AccountServiceError: LocalizedError {
-    /// The message, as `localizedDescription` returns it.
+    /// The message, for `localizedDescription`.
     public var errorDescription: String? { message }
 }
 
-// Inside the module, errors of the stores and of the server are thrown as they are. Each public method uses the
-// functions below to throw them as an ``AccountError``.
+// Inside the module, errors of the stores and of the server are thrown unchanged. Each public method uses the functions
+// below to convert them to an ``AccountError``.
 
 extension AccountError {
     init(_ error: any Error) {

@@ -1,8 +1,8 @@
-/// Functions that return request headers' values. Tokens and names are encoded, so that no text from a server or a
-/// person can end the header or begin another header.
+/// Functions that build the values of request headers. Tokens and names are encoded, so that input from a server or a
+/// person cannot end the header or begin another one.
 public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    // These are the characters of a token in RFC 9110, section 5.6.2, except `%`, which begins an encoded byte.
+    // The characters of a token in RFC 9110, section 5.6.2, except `%`, which begins an encoded byte.
     private static let tokenBytes = alphanumerics.union("!#$&'*+-.^_`|~".utf8)
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)
@@ -17,10 +17,10 @@ public enum AccountHeaderValue {
 }
 
 extension String {
-    /// Returns the text with each UTF-8 byte that is not in `allowed` replaced with `%` and two hexadecimal digits (RFC
-    /// 3986, section 2.1).
+    /// Returns this string with each UTF-8 byte that is not in `allowed` replaced with `%` and two hexadecimal digits
+    /// (RFC 3986, section 2.1).
     ///
-    /// - Parameter allowed: the bytes to keep, which must not include `%` if the text will be decoded.
+    /// - Parameter allowed: the bytes to keep, which must not include `%` if the result will be decoded.
     func percentEncoded(allowing allowed: Set<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = utf8.flatMap { byte in
@@ -29,7 +29,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the decoded form of a percent-encoded text. A `%` stays if two hexadecimal digits do not follow it.
+    /// Decodes this percent-encoded string. A `%` that is not followed by two hexadecimal digits is kept.
     func percentDecoded() -> String {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]

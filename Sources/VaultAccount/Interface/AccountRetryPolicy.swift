@@ -4,12 +4,12 @@ public import FoundationEssentials
 public struct AccountRetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts, at least one.
     public var attempts: Int
-    /// The first pause. Each later pause is twice as long as the one before.
+    /// The first pause. Each later pause is double the previous one. All are randomly shortened by up to half.
     public var firstPause: Duration
     /// The maximum pause. If a server demands a longer pause, the call fails immediately.
     public var longestPause: Duration
 
-    /// Creates a policy: by default three attempts, with pauses of half a second and a second.
+    /// Creates a policy: by default three attempts, with pauses of at most half a second and one second.
     public init(attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30)) {
         self.attempts = max(1, attempts)
         self.firstPause = firstPause

@@ -1,9 +1,9 @@
 public import FoundationEssentials
 public import Vault
 
-/// The interface to an account's server. An app implements it, and ``AccountManager`` calls it.
+/// The interface to an account's server, which an app implements and ``AccountManager`` calls.
 ///
-/// Choose the kind of an error with care: *rejected* logs the person out, unless a kept password allows another login;
+/// Choose the kind of error with care: *rejected* logs the person out, unless a kept password allows another login;
 /// *unreachable* changes nothing.
 public protocol AccountService<Profile>: Sendable {
     /// The data about a person, apart from the login.
@@ -14,7 +14,7 @@ public protocol AccountService<Profile>: Sendable {
     /// - Throws: ``AccountServiceError``: `rejected` for a wrong name or password, `unreachable` otherwise.
     func login(userName: String, password: String) async throws(AccountServiceError) -> AccountLogin<Profile>
 
-    /// Exchanges tokens for new ones. Servers that rotate tokens accept each refresh token only once. If the answer
+    /// Exchanges tokens for new ones. Servers that rotate tokens accept each refresh token only once. If the response
     /// contains no refresh token, the manager keeps the current one (RFC 6749, section 6).
     ///
     /// - Throws: ``AccountServiceError``: `rejected` if the server no longer accepts the tokens, else `unreachable`.
@@ -32,7 +32,7 @@ public protocol AccountService<Profile>: Sendable {
 ///
 /// The fields are stored in the preferences, unencrypted, except ``secretFields``.
 public protocol AccountProfile: StoredAsCodable, Equatable, Sendable {
-    /// The fields that are stored in the vault, by the names of their `CodingKeys`; empty by default.
+    /// The fields that are stored in the vault, named by their `CodingKeys`; empty by default.
     static var secretFields: Set<String> { get }
 
     /// The fields that may be stored unencrypted although their names suggest secrets; empty by default.
@@ -47,7 +47,7 @@ extension AccountProfile {
     public static var plainFields: Set<String> { [] }
 }
 
-/// A server's answer to a login.
+/// A server's response to a login.
 public struct AccountLogin<Profile: AccountProfile>: Sendable {
     /// The id of the account, which is the same at each login.
     public var accountID: String
@@ -56,7 +56,7 @@ public struct AccountLogin<Profile: AccountProfile>: Sendable {
     /// The person's profile; nil if the server does not send it.
     public var profile: Profile?
 
-    /// Creates a login from a server's answer.
+    /// Creates a login from a server's response.
     public init(accountID: String, tokens: AccountTokens, profile: Profile? = nil) {
         self.accountID = accountID
         self.tokens = tokens
@@ -64,16 +64,16 @@ public struct AccountLogin<Profile: AccountProfile>: Sendable {
     }
 }
 
-/// The tokens of a login. Their textual form reveals nothing.
+/// The tokens of a login. Printing them reveals nothing.
 public struct AccountTokens: StoredAsCodable, Hashable, Sendable {
     /// The token that is sent with each request.
     public var access: String
-    /// The token with which to request new tokens; nil if the server has no refresh tokens.
+    /// The token that is used to request new tokens; nil if the server has no refresh tokens.
     public var refresh: String?
     /// The time at which the access token expires; nil if the server does not send it.
     public var expires: Date?
 
-    /// Creates tokens from a server's answer.
+    /// Creates tokens from a server's response.
     public init(access: String, refresh: String? = nil, expires: Date? = nil) {
         self.access = access
         self.refresh = refresh

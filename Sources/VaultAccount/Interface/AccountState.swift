@@ -3,13 +3,13 @@ public import Vault
 
 /// Whether a person is logged in, and if not, the reason.
 public enum AccountState<Profile: AccountProfile>: Sendable, Equatable {
-    /// The stores have not been read yet. This is the state before ``AccountManager/autoLogin()``.
+    /// The account's data has not been read yet. This is the state before ``AccountManager/autoLogin()``.
     case unknown
-    /// Nobody is logged in, for this reason.
+    /// Nobody is logged in. The associated value gives the reason.
     case loggedOut(LogoutReason)
-    /// This person is logged in.
+    /// A person is logged in. The associated value describes the account.
     case loggedIn(AccountDetails<Profile>)
-    /// The login is too old, or its token has expired and only the person can renew the login.
+    /// The login is too old, or its token has expired and there is no refresh token.
     case expired(AccountDetails<Profile>)
     /// The vault's key is missing or wrong, so it is unknown whether anyone is logged in. No data is removed.
     case locked(VaultError)
@@ -45,7 +45,7 @@ public enum LogoutReason: String, Sendable, Hashable, Codable, StoredObject {
 public struct AccountDetails<Profile: AccountProfile>: Sendable, Equatable {
     /// The account's id.
     public let id: String
-    /// The user name, as it was entered at the login.
+    /// The user name, as entered at login.
     public let userName: String
     /// The time of the login, by this machine's clock.
     public let loggedInAt: Date

@@ -17,9 +17,10 @@ extension AccountManager {
     }
 
     /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If `body`
-    /// changes ``AccountProfile/secretFields`` and other fields, a crash may lose only the secret fields' changes.
+    /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may lose changes to the secret ones.
     ///
-    /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` if no profile exists); errors of `body`.
+    /// - Throws: ``AccountError``: `notLoggedIn`, `expired` or `store` (with the code `absent` if no profile exists);
+    ///   the errors of `body`.
     public func updateProfile(_ body: (inout Profile) throws -> Void) throws {
         let id = try reported { try currentSession().accountID }
         do { try storage.update(id, body) } catch let error as VaultError { throw AccountError.store(error) }
@@ -49,7 +50,7 @@ extension AccountManager {
     /// - Throws: ``AccountError/store(_:)``. Nothing was changed if its code is `damaged` (the file cannot be
     ///   imported), `wrongType` (a secret or a name is not a string) or `invalid` (there are secrets but neither id nor
     ///   user name, a field cannot be stored in the preferences, or its name suggests a secret). The code is `busy` if
-    ///   the plain copy has changed in the meantime. Errors of the stores are passed on.
+    ///   the plain copy has changed in the meantime. The stores' own errors are passed on.
     @discardableResult
     public func migrate(from source: AccountSource) throws(AccountError) -> AccountMigration {
         try reported {

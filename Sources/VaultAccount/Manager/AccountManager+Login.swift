@@ -26,7 +26,7 @@ extension AccountManager {
         }
     }
 
-    /// Determines who is logged in. Call this at the program's start. The server is contacted in two cases only: to
+    /// Determines who is logged in. Call this when the program starts. The server is contacted only in two cases: to
     /// renew an expired login with a kept password, and to log in with a password that ``migrate(from:)`` found.
     ///
     /// - Returns: the state. If the server cannot be reached or the vault cannot be opened, nobody is logged out.
@@ -37,7 +37,7 @@ extension AccountManager {
             return (self.reload(), pending)
         }
         switch state {
-        // Both of these states already contain the store's error, so it is not reported.
+        // The states `locked` and `unavailable` already contain the vault's error, so it is not reported separately.
         case .locked, .unavailable: return state
         case .unknown, .loggedOut, .loggedIn, .expired:
             if case .failure(let error) = pending { storage.report(error) }
@@ -74,11 +74,11 @@ extension AccountManager {
         try reported { try storage.preferences().lastUserName.read() }
     }
 
-    /// Logs out the account that ``state`` shows. Removes its tokens, a kept password, the profile and a password that
-    /// ``migrate(from:)`` found, and compacts the vault. <doc:KeepingAPersonLoggedIn> explains where copies may remain.
+    /// Logs out the account that ``state`` shows. Removes its tokens, profile and kept password, and a password that
+    /// ``migrate(from:)`` found. Compacts the vault. <doc:KeepingAPersonLoggedIn> explains where copies may remain.
     ///
-    /// - Throws: ``AccountError/store(_:)``. If ``state`` still shows the account, nothing was changed. Otherwise the
-    ///   person is logged out, and the rest of the data is removed at the next start.
+    /// - Throws: ``AccountError/store(_:)``. If ``state`` still shows the account, nothing was changed. Otherwise, the
+    ///   person is logged out, and the next start of the program removes the profile, but does not compact the vault.
     public func logout() throws(AccountError) {
         try reported {
             if let id = try shownAccount() {
@@ -90,8 +90,8 @@ extension AccountManager {
         }
     }
 
-    /// Records that the server ended the session that ``state`` shows. Call this if the server reports the end in its
-    /// answer to one of the app's own requests. In contrast to ``logout()``, the profile is kept for the next login.
+    /// Records that the server has ended the session that ``state`` shows. Call this if the server reports this in its
+    /// answer to one of the app's own requests. Unlike ``logout()``, this keeps the profile for the next login.
     ///
     /// - Throws: ``AccountError/store(_:)``, as ``logout()`` does.
     public func endedByServer() throws(AccountError) {

@@ -26,13 +26,13 @@ extension AccountManager {
     func presentSession() async throws -> Session {
         if let view = core.withLock({ $0.reliableView }) {
             let session = try session(of: view)
-            // If the session seems expired, the stores are read, since another process may have used or renewed it.
+            // A session that seems expired is loaded again, since another process may have used or renewed it.
             if !isPast(end(of: session)) { return session }
         }
         return try session(of: await blocking { self.load() })
     }
 
-    /// Records that the session is in use. A failure is only reported, so that the caller gets the token nevertheless.
+    /// Records that the session is in use. A failure is only reported, so that the caller still gets the token.
     private func recordUse(of session: Session) async {
         guard options.extendsValidityWithUse, let validity = options.validity else { return }
         let now = options.clock.now()
@@ -45,8 +45,8 @@ extension AccountManager {
         } catch { storage.report(error) }
     }
 
-    /// Returns the session with new tokens. Each account has one renewal at a time, which continues if this caller is
-    /// cancelled.
+    /// Renews a session's tokens, and returns the session. Each account has at most one renewal at a time, which
+    /// continues even if this caller is cancelled.
     ///
     /// - Parameter rejection: the server's rejection, if it shows that a refresh is useless; nil to try a refresh.
     func renewed(_ session: Session, after rejection: AccountServiceError? = nil) async throws -> Session {
@@ -60,7 +60,7 @@ extension AccountManager {
             core.renewing[id] = task
             return task
         }
-        // Cancellation does not end a wait for `task.value`, but it ends the stream.
+        // Waits for a stream instead of `task.value`, because cancelling the caller ends only the wait for a stream.
         let (results, result) = AsyncStream<Result<Session, any Error>>.makeStream()
         Task {
             result.yield(await task.result)
@@ -96,7 +96,7 @@ extension AccountManager {
 
     private func refreshTokens(of session: Session, under lock: borrowing NameLock) async throws {
         var tokens = try await withRetries(await refreshed(session.tokens, under: lock))
-        // According to RFC 6749, section 6, the former refresh token stays valid if there is no new one.
+        // If the server sends no new refresh token, the former one stays valid (RFC 6749, section 6).
         tokens.refresh = tokens.refresh ?? session.tokens.refresh
         let new = tokens
         let now = options.clock.now()
@@ -110,15 +110,16 @@ extension AccountManager {
         }
     }
 
-    /// Requests new tokens from the server. Throws if the lock has been lost, since another process may send a request.
+    /// Requests new tokens from the server. Throws if the lock has been lost, since another process may be doing so.
     private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
     }
 
-    /// Logs in with the kept password. Logs out instead if there is no kept password, if the options forbid it, or if
-    /// the server ended the session. Rejected tokens alone are no reason to log out, because a server that rotates
-    /// tokens rejects the former ones even if its answer with the new ones was lost.
+    /// Logs in with the kept password after a rejection or expiry, unless the options forbid it or the server ended the
+    /// session. Logs the person out if no login is possible after a rejection, or if the server rejects the password.
+    /// Rethrows all other errors. Rejected tokens do not by themselves mean that the login has ended: a server that
+    /// rotates tokens rejects the former ones even if its answer with the new ones was lost.
     private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {
@@ -140,7 +141,7 @@ extension AccountManager {
         try await end(session, rejection, under: lock)
     }
 
-    /// Logs out and throws the rejection. If the tokens have been replaced, only returns, since the new ones are valid.
+    /// Logs out and throws the rejection. If the tokens have been replaced, just returns, since the new ones are valid.
     private func end(
         _ session: Session, _ rejection: AccountServiceError, under lock: borrowing NameLock
     ) async throws {
@@ -167,8 +168,8 @@ extension AccountManager {
         return session
     }
 
-    /// Repeats a request until the server answers, the attempts are used up or the task is cancelled. Half of each
-    /// pause is random, so that not all clients return at the same instant to a server that has just recovered.
+    /// Repeats a request until the server answers, the attempts are used up or the task is cancelled. Pauses that the
+    /// server has not demanded have random lengths, so that clients do not all return at once after an outage.
     func withRetries<Answer: Sendable>(_ request: @autoclosure () async throws -> Answer) async throws -> Answer {
         let policy = options.retries
         var attempt = 1
@@ -176,7 +177,7 @@ extension AccountManager {
         while true {
             do { return try await request() } catch let error as AccountServiceError where !error.isRejection {
                 guard !Task.isCancelled else { throw AccountError.cancelled }
-                // A server that demands a pause beyond the limit must not be contacted earlier, so the call fails.
+                // If the server demands a pause beyond the limit, the call fails, since it must not retry earlier.
                 guard attempt < policy.attempts, error.retryAfter ?? .zero <= policy.longestPause else { throw error }
                 let wanted = error.retryAfter.map { max($0, pause) } ?? pause * Double.random(in: 0.5...1)
                 do { try await options.clock.sleep(min(wanted, policy.longestPause)) } catch {

@@ -7,7 +7,7 @@ extension AccountManager {
     /// The person who is logged in, or the reason why nobody is.
     public var state: State {
         registrar.access(self, keyPath: \.state)
-        // The state is computed at each access, because a login can expire without any change in memory.
+        // The state is computed at each access, because a login can expire without any change to the data in memory.
         switch core.withLock({ $0.view }) {
         case nil: return .unknown
         case .failed(let error): return error.code == .locked ? .locked(error) : .unavailable(error)
@@ -31,7 +31,7 @@ extension AccountManager {
         return state
     }
 
-    /// Reads the stores and applies the resulting view. Retries if another task has meanwhile applied a newer view.
+    /// Reads the stores and applies the resulting view. Retries if another task has applied a newer view.
     @discardableResult
     func load() -> View {
         while true {
@@ -64,8 +64,8 @@ extension AccountManager {
         }
     }
 
-    /// Reads the stores. If the profile is unreadable, the person stays logged in, and the result contains the former
-    /// view's profile and the error.
+    /// Reads the login and the profile from the stores. If the profile is unreadable, the person stays logged in, and
+    /// the result contains the error and the last profile that was read.
     private func readView(_ former: View?) -> (View, profileError: VaultError?) {
         do throws(VaultError) {
             let (session, held, reason) = try storage.vault().present()
@@ -83,15 +83,15 @@ extension AccountManager {
         } catch { return (.failed(error), nil) }
     }
 
-    /// Changes the stores, then reads them, even if the change failed.
+    /// Changes the stores, then reads them again, even if the change fails.
     func change<Result>(_ stores: @autoclosure () throws -> Result) throws -> Result {
         defer { load() }
         return try stores()
     }
 
-    /// Notifies observers after the state has changed. Before the change, an observer on another thread could still
-    /// read the old state, and would get no further notification. The main actor sends the notification, so that a view
-    /// that is reading the state on the main actor subscribes first.
+    /// Notifies observers after the state has changed. An observer that was notified before the change could read the
+    /// old state, and would get no further notification. The notification is sent on the main actor. A view that is
+    /// reading the state there can therefore finish subscribing first.
     private func notifyObservers() {
         feed.notify()
         Task { @MainActor [weak self] in
@@ -110,9 +110,9 @@ extension AccountManager {
                     self?.notifyObservers()
                     return
                 }
-                // A sleep lasts at most an hour, since the clock may be changed, and sleeps have a maximum length.
+                // Sleep for at most an hour: the clock may be changed, and a sleep's length is limited.
                 try? await clock.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
-                // A clock that stands still, or was set back, must not turn this into a busy loop.
+                // If the clock has stopped or was set back, sleep anyway, so that this does not become a busy loop.
                 if clock.now() <= before { try? await Task.sleep(for: .seconds(1)) }
             }
         }
@@ -128,7 +128,7 @@ extension AccountManager {
         return [window, token].compactMap { $0 }.min()
     }
 
-    /// Returns the time from which a session's tokens need a refresh; nil if they never need one.
+    /// Returns the time at which a session's tokens become due for a refresh; nil if they never do.
     func refreshTime(of session: Session) -> Date? {
         guard let expires = session.tokens.expires, session.tokens.refresh != nil else { return nil }
         let life = expires.timeIntervalSince(session.renewedAt ?? session.loggedInAt)
@@ -145,17 +145,19 @@ extension AccountManager {
 
     /// Returns a task that reads the stores after each change. The task retains the manager only while it reads.
     private func follower(of store: StoreReference) -> Task<Void, Never> {
-        // The task is not detached, so that it inherits the task-local stores in tests.
+        // The task is not detached, so that it inherits a test's stores, which are task-local values.
         Task { [weak self] in
             var pause: Duration = .seconds(1)
             while !Task.isCancelled {
                 let notices = try? await blocking { try store.store().changes.notices() }
                 var iterator = notices?.makeAsyncIterator()
                 repeat {
-                    // This read also finds a change that was made before the subscription began.
+                    // Reads the stores even before the first notification, to find changes that were made before the
+                    // subscription began.
                     while let isReliable = await self?.loadAgain(), !isReliable, !Task.isCancelled {
                         try? await Task.sleep(for: pause)
-                        // Each attempt to read a locked vault may derive a key, which is expensive. So the pauses grow.
+                        // Each attempt to read a locked vault may derive a key, which is slow. The pauses between
+                        // attempts therefore grow.
                         pause = min(pause * 2, .seconds(60))
                     }
                     if notices != nil { pause = .seconds(1) }
@@ -173,7 +175,7 @@ extension AccountManager {
         }
     }
 
-    /// Returns the view in memory. The stores are read at the first call, and whenever the last read failed.
+    /// Returns the login state in memory. Reads the stores on the first call, and whenever the last read failed.
     func reliableView() -> View { core.withLock { $0.reliableView } ?? load() }
 
     func currentSession() throws -> Session {

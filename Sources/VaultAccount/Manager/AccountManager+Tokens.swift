@@ -5,13 +5,13 @@ extension AccountManager {
     /// Returns the access token. If it has expired or is about to (``Options/leeway``), this method renews it first.
     ///
     /// The token is renewed by a refresh, or by a login with a kept password (``Options/keepsPassword``). All callers
-    /// that need the account's token at that time share one renewal, and other processes wait for it. A cancelled
-    /// caller returns immediately, and the renewal continues. New tokens are in the vault when this method returns.
-    /// <doc:KeepingAPersonLoggedIn> explains the consequences of a crash.
+    /// that need the account's token at that time share one renewal, and other processes wait for it. If a caller is
+    /// cancelled, its call throws immediately, and the renewal continues. New tokens are in the vault when this method
+    /// returns. <doc:KeepingAPersonLoggedIn> explains the consequences of a crash.
     ///
     /// - Throws: ``AccountError``: `rejected` if the server no longer accepts the login, which logs the person out;
-    ///   `unreachable` or `cancelled`, each with nothing changed; `notLoggedIn`; `expired` if the login cannot be
-    ///   renewed; `switched` if another account has become the current one; `store`.
+    ///   `unreachable`, with nothing changed; `cancelled`; `notLoggedIn`; `expired` if the login cannot be renewed;
+    ///   `switched` if another account has become the current one; `store`.
     public func accessToken() async throws(AccountError) -> String {
         try await reportedAsynchronously { try await freshSession().tokens.access }
     }

@@ -5,8 +5,8 @@ public import Vault
 
 /// A manager that keeps a person logged in. It stores tokens in the vault and the profile in the preferences.
 ///
-/// An ``AccountService`` communicates with the server. Use the manager from any thread and any actor. From its first
-/// use on, it follows the stores, so its ``state`` shows changes by other processes. See <doc:KeepingAPersonLoggedIn>.
+/// An ``AccountService`` communicates with the server. Any thread or actor can use the manager. After its first use, it
+/// follows the stores, so its ``state`` shows changes by other processes. See <doc:KeepingAPersonLoggedIn>.
 ///
 /// Observers are notified on the main actor after a change, so a view misses no change. Use ``states`` in code on other
 /// actors, and in programs whose main thread is blocked.
@@ -20,20 +20,20 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     public struct Options: Sendable {
         /// The maximum age of a login; nil for no limit.
         public var validity: Duration?
-        /// Whether ``validity`` counts from the last use of the login instead of its beginning. Returning or renewing a
-        /// token is a use. It is recorded only if a tenth of the validity has passed since the last record.
+        /// Whether ``validity`` is measured from the last use of the login, not from its start. Returning or renewing a
+        /// token is a use. A use is recorded only if a tenth of the validity has passed since the last recorded one.
         public var extendsValidityWithUse = false
         /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
         /// renewed automatically when a token is needed.
         public var keepsPassword = false
-        /// The interval before an access token's expiry in which the token is renewed; at most half of the token's
-        /// lifetime is used. The leeway allows for the duration of a request and for differences between clocks.
+        /// How long before its expiry an access token is renewed, at most half of the token's lifetime. This allows for
+        /// the duration of a request and for differences between clocks.
         public var leeway: Duration = .seconds(30)
         /// The number of attempts to reach a server, and the pauses between them.
         public var retries = AccountRetryPolicy()
-        /// The source of time. Tests set their own.
+        /// The source of time. Tests replace it.
         public var clock = AccountClock.system
-        /// Whether the manager follows changes by other processes. Tests that control the time of changes disable it.
+        /// Whether the manager follows changes by other processes. Tests that control the timing of changes disable it.
         var followsStores = true
 
         /// Creates the default options: logins of any age, no kept password and three attempts.
@@ -43,13 +43,13 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// The data in memory. Each test has its own data, since one static manager may serve many tests.
+    /// The data that the manager keeps in memory. Each test has its own, since many tests may share one static manager.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
     let feed = ChangeFeed()
 
-    /// Creates a manager. It reads nothing yet.
+    /// Creates a manager without reading the stores.
     ///
     /// - Parameters:
     ///   - keychain: the store for tokens and passwords; managers on the same store share their accounts.
@@ -65,7 +65,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
 
     deinit { core.end() }
 
-    /// The result of reading the stores. The state is computed from it.
+    /// The result of reading the vault and the preferences. ``AccountManager/state`` is computed from it.
     enum View: Sendable, Equatable {
         case session(Session, Profile?)
         case ended(LogoutReason)
@@ -87,21 +87,21 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     }
 
     struct Core: Sendable {
-        /// The result of the last read; nil before the first.
+        /// The result of the last read of the vault and the preferences; nil before the first read.
         var view: View?
-        /// The last view that has a session; nil if a later read has found nobody logged in.
+        /// The last result that was a session; nil if a later read has found that nobody is logged in.
         var lastSession: View?
-        /// The error of the profile's last read; nil if it succeeded. After an error, the view keeps the old profile.
+        /// The error from the last read of the profile, if it failed. ``view`` then keeps the old profile.
         var profileError: VaultError?
         var version = 0
-        /// The task that notifies observers when the view's login expires.
+        /// The task that notifies observers when the login in ``view`` expires.
         var timer: Task<Void, Never>?
-        /// The tasks that read the stores again after each change.
+        /// The tasks that read the vault and the preferences again after each change.
         var followers: [Task<Void, Never>] = []
-        /// The running renewals, by the account's id.
+        /// The running tasks that renew tokens, by account id.
         var renewing: [String: Task<Session, any Error>] = [:]
 
-        /// The view; nil if the last read failed, so that the next call reads again.
+        /// The same as ``view``, but nil if the last read failed, so that the next call reads the stores again.
         var reliableView: View? {
             if case .failed = view { return nil }
             return profileError == nil ? view : nil

@@ -1,7 +1,8 @@
 import Vault
 
 extension AccountManager {
-    /// A sequence of the current state, and then of the latest state after each change, until the task is cancelled.
+    /// A sequence that returns the current state, and then the latest state after each change, until the task is
+    /// cancelled.
     public var states: AccountStates<Service> { AccountStates(manager: self) }
 }
 
@@ -12,12 +13,12 @@ public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
     fileprivate let manager: AccountManager<Service>
 
     public func makeAsyncIterator() -> Iterator {
-        // Only a feed that watches a file can fail, and the manager's feed watches no file.
+        // `notices()` fails only for a feed that watches a file, and the manager's feed watches none.
         let notices = (try? manager.feed.notices()) ?? AsyncStream { $0.finish() }
         return Iterator(manager: manager, notices: notices.makeAsyncIterator())
     }
 
-    /// An iterator over the states, for use by one task.
+    /// An iterator over the account's states, for use by a single task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let manager: AccountManager<Service>
         fileprivate var notices: AsyncStream<Void>.Iterator

@@ -5,10 +5,10 @@ public import Vault
 public struct AccountSource: Sendable {
     /// The name that distinguishes this source from others.
     let name: String
-    /// Returns the account in the plain copy and a closure that removes the copy; nil if there is no account.
+    /// Returns the unencrypted account and a closure that removes this unencrypted copy; nil if there is no account.
     let account: @Sendable () throws -> (PlainAccount, removeCopy: () throws -> Void)?
 
-    /// Returns a source for a property list, a keyed archive or a JSON file whose root has only the account's fields.
+    /// Returns a source for a property list, keyed archive or JSON file whose root contains only the account's fields.
     public static func file(_ path: String, names: AccountFieldNames = AccountFieldNames()) -> AccountSource {
         file(named: path, names) { try PlainFile(path: path) }
     }
@@ -41,7 +41,7 @@ public struct AccountSource: Sendable {
 
 /// The names under which older code stored the parts of an account; nil for a part to ignore. See <doc:Migrating>.
 public struct AccountFieldNames: Hashable, Sendable {
-    /// The name of the field with the account's id from the server. If the field is absent, the user name is the id.
+    /// The name of the field with the account's server-assigned id. If the field is absent, the user name is used.
     public var id: String?
     /// The name of the field with the user name. If the field is absent, the id is used.
     public var userName: String?
@@ -51,10 +51,10 @@ public struct AccountFieldNames: Hashable, Sendable {
     public var refreshToken: String?
     /// The name of the field with the password.
     public var password: String?
-    /// The names of fields that are removed with the plain copy but not migrated, above all secrets.
+    /// The names of fields that are removed with the unencrypted copy but not migrated, especially secrets.
     public var dropped: Set<String>
 
-    /// Creates a list of names. The defaults are the usual ones.
+    /// Creates a list of field names. The defaults are names in common use.
     public init(
         id: String? = "id", userName: String? = "username", token: String? = "token",
         refreshToken: String? = "refreshToken", password: String? = "password", dropped: Set<String> = []
@@ -73,21 +73,21 @@ public struct AccountFieldNames: Hashable, Sendable {
 
 /// The result of ``AccountManager/migrate(from:)``. It contains no secret.
 public struct AccountMigration: Hashable, Sendable {
-    /// The way in which a migration ended.
+    /// The outcome of a migration.
     public enum Outcome: Hashable, Sendable {
-        /// There is no plain copy, or no account in it. A file that contains no account is kept.
+        /// No older, unencrypted account was found. A source file without an account is not removed.
         case nothingFound
-        /// The tokens are in the vault. The person is logged in, unless someone else already was.
+        /// The tokens were stored in the vault. The person is now logged in, unless someone else already was.
         case tokensKept
         /// There was a password but no token. The next ``AccountManager/autoLogin()`` logs in with it.
         case passwordKept
-        /// There was no token, and no password to log in with. The next login offers the user name.
+        /// There was no token, and no password was kept for an automatic login. The next login suggests the user name.
         case fieldsKept
         /// The vault already had the account, from a login or an interrupted migration. Its data was not changed.
         case alreadyKnown
     }
 
-    /// The way in which the migration ended.
+    /// The outcome of the migration.
     public let outcome: Outcome
     /// The account's id; nil if no account was found.
     public let accountID: String?
@@ -96,7 +96,8 @@ public struct AccountMigration: Hashable, Sendable {
 }
 
 extension ValueStore {
-    /// Removes values durably. Throws `busy` if another process has changed a value; succeeds if none exists.
+    /// Removes these values durably. If another process has changed or removed any of them, throws `busy`, unless none
+    /// of their keys has a value any more.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
@@ -113,7 +114,7 @@ struct PlainAccount {
     let userName: String
     let tokens: AccountTokens?
     let password: String?
-    /// All fields except the secrets; empty if the account is stored among other values.
+    /// The account's fields without its secrets; empty if the source is a store that also contains other values.
     let fields: [String: StoredValue]
 
     init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws {
@@ -121,7 +122,7 @@ struct PlainAccount {
         let userName = try values.text(names.userName, orInteger: true)
         let access = try values.text(names.token)
         let refresh = try values.text(names.refreshToken)
-        // A refresh token alone is enough. The missing access token counts as expired, and is renewed when needed.
+        // A refresh token is enough: the missing access token counts as expired, and is renewed when needed.
         tokens =
             access.map { AccountTokens(access: $0, refresh: refresh) }
             ?? refresh.map { AccountTokens(access: "", refresh: $0, expires: .distantPast) }
@@ -142,7 +143,7 @@ struct PlainAccount {
 }
 
 extension [String: StoredValue] {
-    /// Returns the text of a field; nil if the field is absent or empty.
+    /// Returns a field as a string; nil if it is absent or empty.
     fileprivate func text(_ name: String?, orInteger: Bool = false) throws -> String? {
         guard let name, let value = self[name], value != .null else { return nil }
         if orInteger, case .integer(let number) = value { return String(number) }

@@ -2,25 +2,26 @@ import FoundationEssentials
 import Vault
 
 extension AccountStorage {
-    /// Migrates a source's account as a login at the time `now`, and removes the plain copy last.
+    /// Moves a source's account into the vault, as a login made at the time `now`. Removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An interrupted migration may have left the source's mark. If removing it fails, the next one tries again.
+            // An interrupted migration may have left the source marked as migrated. If removing the mark fails, the
+            // next call retries.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
-        // Pending fields of a login or a logout must not mix with the migrated fields.
+        // A pending login or logout is finished first, so that its fields do not mix with the migrated ones.
         try finishPendingWork()
         let vault = try vault()
         let preferences = try preferences()
         let outcome = try vault.store.atomically { transaction in
-            // An account that the vault contains, or contained, takes precedence. Otherwise, a copy that could not be
-            // removed would restore a login after a logout.
+            // An account that the vault contains, or has contained, is not migrated. Otherwise, a plain copy that could
+            // not be removed would restore a login after a logout.
             guard try transaction.read(vault.session(account.id)) == nil,
                 try transaction.read(vault.migrated(account.id)) == nil
             else { return AccountMigration.Outcome.alreadyKnown }
-            // The fields are written here, although they also become pending. If they cannot be stored, the migration
-            // must fail before it changes the vault.
+            // Writes the fields to the preferences now, although the pending change contains them too. If they cannot
+            // be stored there, the migration must fail before it changes the vault.
             try Profile.checkNames(account.fields.keys)
             let change = ProfileChange(fields: account.fields)
             if !account.fields.isEmpty { try preferences.write(Profile.plain(change), of: account.id) }
@@ -29,10 +30,11 @@ extension AccountStorage {
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
         }
         try finishPendingWork()
-        // A user name that is already stored comes from a newer login, in this version, so it stays.
+        // A user name that is already stored is kept, because it comes from a newer login with this version.
         if try preferences.lastUserName.read() == nil { try preferences.lastUserName.write(account.userName) }
         try preferences.makeDurable()
-        // A known account is flushed too, because an earlier migration may have been killed before its flush.
+        // The vault is flushed even if the account was known, because an earlier migration may have been killed before
+        // its flush.
         try vault.store.makeDurable()
         try removeCopy()
         try forget(source)
@@ -41,7 +43,8 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Removes a migrated source's mark. Its plain copy has been removed, so a later copy there is a new account.
+    /// Removes the record that a source has been migrated. Its plain copy has been removed, so any later one is a new
+    /// account.
     private func forget(_ source: AccountSource) throws {
         let vault = try vault()
         for id in try vault.migratedIDs() where try vault.migrated(id).read() == source.name {
@@ -68,7 +71,8 @@ extension AccountVault {
             let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
             if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }
-        // A person who has logged in with this version stays logged in, and can switch to the older account.
+        // An account that was logged in with this version of the app stays current. The person can switch to the
+        // migrated one.
         if try transaction.read(current) == nil {
             try transaction.write(account.id, to: current)
             try transaction.remove(ended)

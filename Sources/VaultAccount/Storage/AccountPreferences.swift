@@ -7,7 +7,7 @@ struct AccountPreferences: Sendable {
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
     var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
-    /// Flushes the preferences. Call this before removing data from which the preferences could be restored.
+    /// Flushes the preferences. Call this before removing the only other copy of their data.
     func makeDurable() throws { try store.makeDurable() }
 
     private func profile(_ id: String) -> ScopedStore {
@@ -16,10 +16,10 @@ struct AccountPreferences: Sendable {
 
     func fields(of id: String) throws(VaultError) -> [String: StoredValue] { try profile(id).contents(prefix: "") }
 
-    /// Applies a change. Other fields stay, since a later or an older version of the app may use them.
+    /// Applies a change. Other fields are kept, since a newer or older version of the app may use them.
     ///
-    /// - Parameter isPending: returns whether to write. It is called after the fields were read and before they are
-    ///   written, and again if another process writes them in between.
+    /// - Parameter isPending: returns whether to write. It is called after the fields are read and before they are
+    ///   written, and again if another process writes them in the meantime.
     func write(_ change: ProfileChange, of id: String, if isPending: @autoclosure () throws -> Bool = true) throws {
         let store = profile(id)
         try store.atomically { transaction in

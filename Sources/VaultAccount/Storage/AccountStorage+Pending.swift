@@ -22,11 +22,13 @@ extension AccountStorage {
         try preferences.makeDurable()
         try vault.store.atomically { transaction in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
-                // Fields that reappeared come from a process that missed the logout, so their removal stays pending.
+                // If the preferences contain fields again, a process that did not notice the logout has written them,
+                // so the removal stays pending.
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process finished this logout. The removed profile may be that of a new login, so restore it.
+            // Another process had already removed the profile of this logout. The one removed here may belong to a new
+            // login, so it is restored.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
@@ -34,7 +36,8 @@ extension AccountStorage {
         }
     }
 
-    /// Writes a pending change. Returns true if a logout in the meantime requires removing the profile again.
+    /// Writes a pending profile change. Returns true if the user has logged out in the meantime, so that the profile
+    /// must be removed again.
     private func writeProfile(_ id: String) throws -> Bool {
         let vault = try vault()
         let preferences = try preferences()
@@ -42,7 +45,8 @@ extension AccountStorage {
         do {
             try preferences.write(change, of: id, if: vault.pendingChange(id).read() == change)
         } catch let error as VaultError where error.code == .invalid {
-            // Fields that the preferences can never store must not stay pending, since each later login would fail.
+            // Fields that the preferences can never store must not stay pending: every later login would try again and
+            // fail.
             try vault.pendingChange(id).remove()
             throw error
         }
@@ -56,7 +60,7 @@ extension AccountStorage {
                 try transaction.remove(vault.pendingChange(id))
                 return false
             }
-            // If there is another pending change, it belongs to a later login, which writes it.
+            // A different pending change belongs to a later login, which writes it itself.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
             // If the server has logged the user out, the profile is kept.
             let reason = try transaction.read(vault.ended)

@@ -18,7 +18,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
         var plain = Profile.plain(change)
-        // Another version of the app may have stored the secret fields unencrypted, so the preferences drop them.
+        // Another version of the app may have stored the secret fields unencrypted, so any plain copy is removed.
         if profile != nil { plain.cleared.formUnion(Profile.secretFields) }
         try vault().logIn(session, plain, Profile.secret(change), password: password, renewing: former)
         try finishPendingWork()
@@ -36,7 +36,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     }
 
     func update(_ id: String, _ body: (inout Profile) throws -> Void) throws {
-        // A login's pending change is older than this change, so it is written first.
+        // Write a login's pending change first, because it is older than this change.
         try finishPendingWork(for: id)
         let vault = try vault()
         let secrets = try Profile.secretFields.isEmpty ? [:] : vault.secrets(id).read() ?? [:]
@@ -55,10 +55,10 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     }
 
     /// Runs `body` while holding the account's lock, which excludes all other managers, even in other processes. A lock
-    /// on a server can be lost in the meantime, so `body` checks the lock before each step that needs it.
+    /// on a server can be lost while `body` runs, so `body` checks the lock before each step that needs it.
     func exclusively<Result>(_ id: String, _ body: (borrowing NameLock) async throws -> Result) async throws -> Result {
         let vault = try await blocking { try self.vault() }
-        // The lock is released when its value is destroyed.
+        // The lock is released when `lock` is destroyed.
         let lock = try await vault.acquireLock(id)
         return try await body(lock)
     }
@@ -72,7 +72,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         try fields(of: id, vault().heldProfile(of: id))
     }
 
-    /// Returns the fields of a profile as they will be after the pending work.
+    /// Returns the fields of a profile as they will be once its pending changes are in the preferences.
     func fields(of id: String, _ held: HeldProfile) throws(VaultError) -> [String: StoredValue] {
         let plain = held.isLeaving ? [:] : try preferences().fields(of: id)
         return (held.pending?.applied(to: plain) ?? plain).merging(held.secrets) { $1 }

@@ -2,10 +2,11 @@ import FoundationEssentials
 import Vault
 
 extension AccountVault {
-    /// Stores a session and makes its account the current one. The change to the plain fields becomes pending.
+    /// Stores a session and makes its account the current one. Records `plain` as a pending change, to be written to
+    /// the preferences later.
     ///
-    /// - Parameter former: the session that `session` renews; the current account then stays the same. If the tokens of
-    ///   `former` have been replaced in the meantime, nothing is changed.
+    /// - Parameter former: the session that `session` renews. If both have the same account id, the current account
+    ///   does not change. If the tokens of `former` have been replaced in the meantime, nothing is changed.
     func logIn(
         _ session: Session, _ plain: ProfileChange, _ secret: ProfileChange, password: String?,
         renewing former: Session?
@@ -37,7 +38,7 @@ extension AccountVault {
             try transaction.remove(password(id))
             try transaction.remove(pendingChange(id))
             if reason == .byUser {
-                // Otherwise, the profile stays, because it may contain data that exists only on this machine.
+                // Only the user can decide to remove the profile: it may contain data that exists only on this machine.
                 try transaction.write(true, to: pendingRemoval(id))
                 try transaction.remove(secrets(id))
                 try transaction.remove(waiting)
@@ -64,7 +65,8 @@ extension AccountVault {
         try store.atomically { transaction in
             // A refresh replaces the tokens, so the session is recognized by the time of its login.
             guard try transaction.read(self.session(id))?.loggedInAt == session.loggedInAt else { return }
-            // The change becomes pending in this commit, so that a logout in another process also removes it.
+            // The plain fields will be written to the preferences later. Until then, their change is pending in the
+            // vault, so that a logout in another process removes it too.
             if !plain.isEmpty { try transaction.write(plain, to: pendingChange(id)) }
             try change(secret, of: id, &transaction)
         }
@@ -86,7 +88,7 @@ extension AccountVault {
 
     func removeWaiting() throws { if try waiting.read() != nil { try waiting.remove() } }
 
-    /// Drops a waiting login that the server has rejected.
+    /// Removes a stored login that was waiting to be tried, after the server has rejected it.
     func drop(_ login: WaitingLogin) throws {
         try store.atomically { transaction in
             guard try transaction.read(waiting) == login else { return }

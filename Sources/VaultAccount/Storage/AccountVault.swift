@@ -1,13 +1,13 @@
 import FoundationEssentials
 import Vault
 
-/// The accounts' secret data in the vault, which determines who is logged in.
+/// The accounts' secret data, which is in the vault and determines who is logged in.
 ///
 /// All of the data is in one scope of a store, so that a login or a logout is one commit.
 struct AccountVault: Sendable {
     let store: ScopedStore
 
-    // A logout must leave no token behind, not even a former one.
+    // A logout must leave no token behind, not even a replaced one.
     init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account").forgettingHistory() }
 
     var current: KeychainStorable<String> { key("current") }
@@ -20,9 +20,9 @@ struct AccountVault: Sendable {
     func secrets(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("secret/", id) }
     /// A profile change that is not yet in the preferences.
     func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("pendingChange/", id) }
-    /// Whether a profile is still to be removed from the preferences.
+    /// Whether a profile has yet to be removed from the preferences.
     func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("pendingRemoval/", id) }
-    /// The source from which the account was migrated, recorded as long as a plain copy may exist there.
+    /// The source of a migrated account, recorded as long as it may still contain an unencrypted copy of the account.
     func migrated(_ id: String) -> KeychainStorable<String> { key("migrated/", id) }
 
     func accountIDs() throws -> [String] { try ids("session") }
@@ -42,7 +42,7 @@ struct AccountVault: Sendable {
 
     private static let idBytes = Set<UInt8>(0x20...0xff).subtracting([0x7f, UInt8(ascii: "%")])
 
-    /// Encodes an account's id for a key. A server may choose any text, but keys cannot contain control characters.
+    /// Encodes an account's id for a key. A server may choose any string, but keys cannot contain control characters.
     static func encoded(_ id: String) -> String { id.percentEncoded(allowing: idBytes) }
 
     private func ids(_ kind: String) throws -> [String] {
@@ -58,7 +58,8 @@ struct Session: StoredAsCodable, Sendable, Equatable {
     var loggedInAt: Date
     /// The time of the tokens' last renewal; nil if they have not been renewed since the login.
     var renewedAt: Date?
-    /// The time of the last use. It is recorded at intervals, and only if each use extends the validity.
+    /// The time of the last use. It is recorded only if each use extends the session's validity, and then only at
+    /// intervals.
     var usedAt: Date?
 }
 
@@ -75,9 +76,10 @@ struct HeldProfile: Sendable {
 }
 
 extension AccountVault {
-    /// Returns the current account's session and the vault's part of its profile, or why nobody is logged in.
+    /// Returns the current account's session and the part of its profile in the vault, or the reason why nobody is
+    /// logged in.
     func present() throws(VaultError) -> (session: Session?, held: HeldProfile, ended: LogoutReason?) {
-        // A transaction prevents a login or a logout between two reads from mixing old and new values.
+        // All reads are in one transaction, so that a login or logout between them cannot mix old and new values.
         try store.atomically { (transaction) throws(VaultError) in
             if let id = try transaction.read(current), let session = try transaction.read(session(id)) {
                 return (session, try heldProfile(of: id, &transaction), nil)

@@ -1,7 +1,7 @@
 import Vault
 
-/// Runs a call that may block on one of the library's own threads. All asynchronous methods of this module access the
-/// stores through this function, because reads and writes may block.
+/// Runs `body`, which may block, on one of the library's own threads. All asynchronous methods of this module use this
+/// function to access the stores, because reads and writes may block.
 func blocking<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {

@@ -10,7 +10,7 @@ struct ProfileChange: Equatable, Sendable {
 
     var isEmpty: Bool { fields.isEmpty && cleared.isEmpty }
 
-    /// Returns the fields to write over the stored ones, where nil removes a field.
+    /// Returns the changes to make to the stored fields. A field whose value is nil is to be removed.
     func writes(to stored: [String: StoredValue]) -> [String: StoredValue?] {
         var writes: [String: StoredValue?] = fields.mapValues { $0 }
         for name in cleared where stored[name] != nil { writes.updateValue(nil, forKey: name) }
@@ -59,19 +59,21 @@ extension AccountProfile {
         return fields
     }
 
-    /// Returns the change that turns the stored fields into this profile. Fields of other app versions stay.
+    /// Returns the change that turns the stored fields into this profile, but keeps fields of other app versions.
     func change(from stored: [String: StoredValue]) throws -> ProfileChange {
         let fields = try fields()
         let own = Self.from(primitive: .dictionary(fields))
-        // If this profile lacks a stored field, it is decoded once with that field. If the result differs or decoding
-        // fails, the field was cleared. Otherwise, the field belongs to another version.
+        // Distinguishes cleared fields from fields that this app version does not know. Decodes the profile with each
+        // missing field added. If the result differs or decoding fails, this version knows the field, so the field was
+        // cleared. Otherwise, the field belongs to another version.
         let cleared = stored.filter { name, value in
             fields[name] == nil && Self.from(primitive: .dictionary(fields.merging([name: value]) { $1 })) != own
         }
         return ProfileChange(fields: fields, cleared: Set(cleared.keys))
     }
 
-    /// Returns the change from `baseline`, the stored fields at the request's time, to this profile from the server.
+    /// Returns the change to this profile from `baseline`, the fields that were stored at the time of the server
+    /// request.
     func change(since baseline: [String: StoredValue]) throws -> ProfileChange {
         var change = try change(from: baseline)
         change.fields = change.fields.filter { baseline[$0.key] != $0.value }
@@ -102,7 +104,7 @@ extension String {
         "accesskey", "credential", "cookie", "jwt",
     ]
 
-    /// Whether the name ends in a word for a secret, in any case and with any separators (`apiKey`, `SESSION_TOKENS`).
+    /// Whether the name ends in a word for a secret, regardless of case and separators (`apiKey`, `SESSION_TOKENS`).
     fileprivate var isNameOfSecret: Bool {
         let letters = String(decoding: lowercased().utf8.filter { $0 >= UInt8(ascii: "a") }, as: UTF8.self)
         let singular = letters.hasSuffix("s") ? String(letters.dropLast()) : letters

@@ -6,7 +6,7 @@ import Vault
 enum Clipboard: String, CaseIterable {
     case wlCopy = "wl-copy"
     case xclip, xsel
-    /// The terminal's own clipboard, which the escape sequence OSC 52 sets.
+    /// The terminal emulator's clipboard, set by the escape sequence OSC 52.
     case terminal = "osc52"
 
     /// The clipboards that may work in this environment, in order of preference.
@@ -16,10 +16,10 @@ enum Clipboard: String, CaseIterable {
         return wayland + x11 + (TerminalClipboard.path == nil ? [] : [.terminal])
     }
 
-    /// Copies a text. If there is a timeout, first starts the process that will clear the text. Therefore, an
-    /// interruption cannot leave the text in the clipboard.
+    /// Copies `text` to the clipboard. If there is a timeout, first starts the process that will clear the clipboard,
+    /// so that an interruption cannot leave the text there.
     ///
-    /// - Parameter seconds: the time after which the text is cleared; nil to keep it.
+    /// - Parameter seconds: the time after which the clipboard is cleared; nil to keep the text.
     /// - Returns: whether the text was copied.
     /// - Throws: ``CommandError`` if the text is too long for the terminal, or if a system call fails.
     func copy(_ text: borrowing SecretBytes, clearedAfter seconds: Int?) throws -> Bool {
@@ -40,7 +40,7 @@ enum Clipboard: String, CaseIterable {
         case .wlCopy:
             // Without a type, wl-copy would run a program to guess it. Versions before 2.3 lack --sensitive.
             let words = ["wl-copy", "--type", "text/plain"]
-            // wl-copy first writes its input to a temporary file, which this folder keeps in memory.
+            // wl-copy first copies its input to a temporary file. Setting TMPDIR keeps that file in memory.
             if let folder = ScratchFolder.runtimeFolder { setenv("TMPDIR", folder, 1) }
             return try Clipboard.feed(text, to: words + ["--sensitive"]) || Clipboard.feed(text, to: words)
         case .xclip: return try Clipboard.feed(text, to: Clipboard.xclipInput)
@@ -66,7 +66,7 @@ enum Clipboard: String, CaseIterable {
         let nothing = try SecretBytes(zeroCount: 0)
         switch self {
         case .wlCopy: _ = try Clipboard.feed(nothing, to: ["wl-copy", "--clear"])
-        // xclip cannot clear the clipboard, so it serves an empty text instead.
+        // xclip cannot clear the clipboard, so it serves an empty string instead.
         case .xclip: _ = try Clipboard.feed(nothing, to: Clipboard.xclipInput)
         case .xsel: _ = try Clipboard.feed(nothing, to: ["xsel", "--clipboard", "--clear"])
         case .terminal: TerminalClipboard.clear(terminal)
@@ -75,11 +75,11 @@ enum Clipboard: String, CaseIterable {
 
     private static let xclipInput = ["xclip", "-selection", "clipboard", "-in"]
 
-    /// Pipes a text to a program, since process lists would show an argument. Returns whether the program succeeded.
+    /// Pipes text to a program, because arguments appear in process lists. Returns whether the program succeeded.
     private static func feed(_ text: borrowing SecretBytes, to words: [String]) throws -> Bool {
         let pipe = try Pipe()
         guard var process = try start(words, input: .descriptor(pipe.reading.number)) else { return false }
-        // This process must close its reading end, or the write would block if the program exited early.
+        // If this process kept the pipe's reading end open, the write could block forever once the program exits.
         discard(pipe.reading)
         let number = pipe.writing.number
         _ = text.withUnsafeBytes { SystemCall.writeAll($0, to: number) }

@@ -6,7 +6,7 @@ import Vault
 
 /// A background process that clears the clipboard after a timeout, if the clipboard still contains the copied value.
 ///
-/// The process runs this program under another name. It opens no vault, and receives only a keyed hash of the value.
+/// The process runs this program under another name. It opens no vault, and receives a keyed hash instead of the value.
 enum ClipboardClearing {
     /// The name of the process. Process lists show it together with the clipboard and the timeout.
     private static let programName = "vault-clear-clipboard"
@@ -26,11 +26,12 @@ enum ClipboardClearing {
         let key = (0..<keySize).map { _ in UInt8.random(in: .min ... .max) }
         discard(pipe.reading)
         let error = try (key + hash(text, key)).withRawBytes { SystemCall.writeAll($0, to: number) }
-        guard error == 0 else { throw CommandError.system("The process that clears the clipboard has ended", error) }
+        guard error == 0 else { throw CommandError.system("The process that clears the clipboard ended early", error) }
         return process
     }
 
-    /// Starts this program again from /proc/self/exe. If /proc is missing, uses the path of this process's program.
+    /// Starts this program as a new process, from /proc/self/exe or, if /proc is missing, from the path of the
+    /// executable.
     private static func started(_ words: [String], input: Int32, output: Int32) throws -> ChildProcess {
         let start = { (path: String) throws(SystemError) in
             try ChildProcess(
@@ -54,7 +55,7 @@ enum ClipboardClearing {
     static var isThisProcess: Bool { vault_argument(0).flatMap(String.init(validatingCString:)) == programName }
 
     static func run(_ words: [String]) throws -> ExitCode {
-        // The file system of another working directory could not be unmounted while this process runs.
+        // Leaves the working directory, whose file system otherwise could not be unmounted while this process runs.
         chdir("/")
         let expected = try ValueInput.read(from: STDIN_FILENO, named: "The hash", isExact: true).unsafeArray()
         guard words.count == 3, let clipboard = Clipboard(rawValue: words[0]), let seconds = Int(words[1]),

@@ -5,11 +5,11 @@ import Vault
 /// The terminal emulator's clipboard, which the escape sequence OSC 52 sets, even over ssh. Few terminals allow
 /// programs to read this clipboard, so this program cannot check whether the text has arrived.
 enum TerminalClipboard {
-    /// The maximum size of a text in bytes. In base64, this is less than the 100,000 bytes that all terminals accept.
+    /// The maximum size of a copied text in bytes. Its base64 form fits in the 100,000 bytes that all terminals accept.
     static let largestText = 74_994
 
-    /// The path of the terminal of a standard stream, or nil if there is none or the terminal may not support OSC 52.
-    /// The process that clears the clipboard opens this path again.
+    /// The path of the terminal that a standard stream is connected to; nil if there is none, or if it might not
+    /// support OSC 52. The process that clears the clipboard opens this path again.
     static var path: String? {
         guard EscapeSequences.areObeyed else { return nil }
         for descriptor in [STDERR_FILENO, STDIN_FILENO, STDOUT_FILENO] {
@@ -30,8 +30,8 @@ enum TerminalClipboard {
         }
     }
 
-    /// Overwrites the clipboard with a space, which all terminals and tmux accept, and then with an empty text. The
-    /// empty text clears the clipboard only in terminals that allow it.
+    /// Overwrites the clipboard with a space, which all terminals and tmux accept, and then with an empty string. The
+    /// empty string clears the clipboard only in terminals that allow it.
     static func clear(_ path: String) {
         for text in ["IA==", ""] {
             guard let sequence = try? sequence(SecretBytes(utf8: text)) else { continue }

@@ -56,7 +56,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
 }
 
 extension CommandName {
-    /// The first words of the command names that have two words.
+    /// The first words of two-word command names.
     static let groups = ["key", "member", "setup", "prefs"]
 
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
@@ -68,7 +68,7 @@ enum CommandSection: String, CaseIterable, Sendable, Encodable {
     case earlierValues = "Earlier values"
     case otherPrograms = "Values for other programs"
     case importAndExport = "Import and export"
-    case helpers = "Helpers of other tools"
+    case helpers = "Helpers for other tools"
     case preferences = "Preferences"
     case keys = "Keys"
     case members = "Members"
@@ -88,7 +88,7 @@ struct CommandDescription: Sendable {
     let section: CommandSection
     /// Whether the command never writes to the vault, whatever its arguments.
     var changesNothing = false
-    /// A phrase for lists of commands, without a full stop.
+    /// A phrase that summarizes the command in lists, without a full stop.
     let summary: String
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
@@ -96,14 +96,14 @@ struct CommandDescription: Sendable {
     var details = ""
     var examples: [ExampleDescription] = []
     var exitCodes: [ExitCodeDescription] = []
-    /// Whether users may type a secret as an argument by mistake. If so, errors do not repeat any argument.
+    /// Whether users might type a secret as an argument by mistake. If so, errors do not repeat any argument.
     var mayHoldSecrets = false
     /// The exit code of every failure of the command, or nil if failures have different exit codes.
     var failure: ExitCode?
 
     var paragraphs: [String] { details.split(separator: "\n\n").map(String.init) }
 
-    /// Whether the arguments are another program's command line, including options of that program.
+    /// Whether the arguments end with another program's command line, which may contain that program's options.
     var takesProgram: Bool { arguments.last?.count == .program }
 }
 
@@ -146,7 +146,7 @@ struct ArgumentDescription: Sendable, Encodable {
 
 enum Completion: String, Sendable, Encodable {
     case none, file, secretName, command
-    /// An argument NAME=REFERENCE, whose reference is completed.
+    /// An argument of the form NAME=REFERENCE. Shells complete only the reference.
     case variable
 }
 
@@ -215,11 +215,11 @@ enum GlobalOptions {
             name: .identity, value: "PATH", completion: .file, help: "A file with age identities that open the vault."),
         .init(
             name: .vaultFingerprint, value: "HEX",
-            help: "Open the vault with an age identity only if the vault has this fingerprint, and remember it."),
+            help: "Open the vault only if it has this fingerprint, and remember the fingerprint."),
         .init(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
         .init(
             name: .timeout, value: "SECONDS",
-            help: "The time to wait for another writer (default: 10). 0 does not wait."),
+            help: "The time to wait for another writer (default: 10). With 0, do not wait."),
         .init(
             name: .offline,
             help: "Use this machine's copy of a vault in a database, without the server, and report the copy's age."),

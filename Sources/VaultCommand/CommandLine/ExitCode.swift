@@ -11,7 +11,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case inputOutput = 8
     case alarm = 9
     case expiring = 10
-    // If env(1) cannot start a program, it also uses the next three codes.
+    // The next three codes are the ones that env(1) uses if it cannot start a program.
     case notStarted = 125
     case notExecutable = 126
     case notInstalled = 127
@@ -22,12 +22,12 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
         case .other: "another error"
         case .usage: "wrong usage: an unknown option, an invalid name or value"
         case .notFound: "no such name, or no vault"
-        case .refused: "refused: it already exists, no longer exists, or was not confirmed"
-        case .locked: "locked: no key opens the vault, or none with your consent"
+        case .refused: "refused: the target exists, the vault no longer exists, or the action was not confirmed"
+        case .locked: "locked: no usable key, or one that you have not approved"
         case .damaged: "the vault is damaged or was tampered with"
         case .busy: "another process kept the vault busy"
         case .inputOutput: "reading or writing failed"
-        case .alarm: "the vault file was rolled back, has diverged or was exchanged"
+        case .alarm: "the vault file has been rolled back, has diverged, or has been exchanged for another"
         case .expiring: "names expire within the time given to `ls --expiring`"
         case .notStarted: "`vault run` itself failed"
         case .notExecutable: "`vault run` could not start the program"

@@ -7,7 +7,7 @@ enum HelperName: String, CaseIterable {
     case dockerCredential = "docker-credential-vault"
     case askpass = "vault-askpass"
 
-    /// The command that `vault` runs if it is started under this name, with the arguments of the process.
+    /// The command that `vault` runs, with the arguments of the process, if it is started under this name.
     var command: CommandName {
         switch self {
         case .gitCredential: .gitCredential
@@ -16,19 +16,19 @@ enum HelperName: String, CaseIterable {
         }
     }
 
-    /// Returns the words to insert before this process's arguments if the process was started from `path`. Returns none
-    /// if the last component of `path` is not a helper name.
+    /// Returns the words to insert before this process's arguments, given the path by which the process was started.
+    /// Returns no words if the last component of the path is not a helper name.
     static func words(forProgramAt path: String) -> [String] {
         let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
         guard let helper = HelperName(rawValue: String(name)) else { return [] }
-        // If the -- were missing, a server could send --help as its prompt, and the help text would be the answer.
+        // An ssh server could send the prompt --help. Without `--`, the help text would become the answer.
         return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }
 }
 
-/// Words that users of other tools may type as commands. The error for such a word suggests a command of this tool.
+/// The commands of other tools that users may type. The error for such a command suggests this tool's equivalent.
 enum ForeignWord {
-    /// Returns this tool's command for the command name of another tool, or nil if the name is unknown.
+    /// Returns this tool's equivalent of another tool's command, or nil if there is none.
     static func command(for word: String) -> CommandName? {
         switch word.lowercased() {
         case "list", "dir", "tree": .list

@@ -16,11 +16,12 @@ struct Invocation: Equatable, Sendable {
     func has(_ name: OptionName) -> Bool { options[name] != nil }
     func value(of name: OptionName) -> String? { options[name]?.first }
 
-    /// How long to wait for other processes; nil if there is no `--timeout`, which `vault unlock` uses differently.
+    /// How long to wait for other processes; nil without `--timeout`, or for `vault unlock`, where it has a different
+    /// meaning.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }
-            // These comparisons also refuse NaN.
+            // These comparisons also reject NaN.
             guard let seconds = Double(text), seconds >= 0, seconds <= 1_000_000 else { throw .badTimeout }
             return .seconds(seconds)
         }
@@ -36,7 +37,7 @@ struct Invocation: Equatable, Sendable {
         return .seconds(number * (unit ?? 1))
     }
 
-    /// The time at which the value expires, from the duration or date of `--expires`; nil if it is not given.
+    /// The time at which the value expires, from the duration or date of `--expires`; nil without this option.
     var expiry: Date? {
         get throws(UsageError) {
             guard let text = value(of: .expires) else { return nil }
@@ -45,7 +46,7 @@ struct Invocation: Equatable, Sendable {
                 guard date > now else { throw .pastDate(.expires) }
                 return date
             }
-            // A bare number means seconds in other options. It is refused here, because the user may mean days.
+            // Other options read a bare number as seconds. Here it is rejected, because the user may mean days.
             guard text.last?.isLetter == true, let time = try? duration(of: .expires) else { throw .badExpiry }
             return now.addingTimeInterval(Double(time.components.seconds))
         }
@@ -98,7 +99,8 @@ struct Invocation: Equatable, Sendable {
 
 /// The parser of attributes, which users type as `KEY=VALUE`.
 enum Attributes {
-    /// Returns the pairs as a dictionary. Errors do not repeat the pairs, which may contain a secret typed by mistake.
+    /// Returns the `KEY=VALUE` pairs as a dictionary. Errors do not repeat the pairs, which may contain a secret typed
+    /// by mistake.
     static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
         var attributes: [String: String] = [:]
         for pair in pairs {

@@ -1,4 +1,4 @@
-/// The errors in a command line. An argument that may be a secret is nil, so that the message cannot repeat it.
+/// An error in a command line. An argument that might be a secret is nil, so that the message cannot repeat it.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
     case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly, badClasses, badSeparator, badSince
@@ -70,7 +70,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .folderIntoItself: return "A folder cannot be moved or copied into itself."
         case .oneListOnly: return "Use only one of --layout, --long and --json."
         case .descriptorHandedOn:
-            return "A configuration cannot contain the descriptor of --key-fd. Use --key-file or --key-command."
+            return "Option --key-fd cannot be saved in a configuration. Use --key-file or --key-command."
         case .onlyWith(let option, let other): return "Option \(option.spelling) needs \(other)."
         case .noOptionsHandedOn(let program, let helper):
             return "\(program) passes no options to \(helper.rawValue). Name the vault and its key in the "
@@ -83,7 +83,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .switchAlone: return "Options --on and --off apply to all names. Use one of them alone."
         case .badKeyFile(let option):
             return "Invalid value for \(option). Use a key's number and a key file, such as 2=/media/usb/work.key."
-        case .oneChoiceOfKey: return "Use only one of --replace, --drop and --keep or --file for each key."
+        case .oneChoiceOfKey: return "For each key, use only one of --replace, --drop and --keep (or --file)."
         case .keepForAllNames: return "Option --keep applies to all names of the vault. Omit NAME."
         case .binaryOutput: return "Sealed output is not text. Use --output FILE, or a pipe."
         case .missingOption(let option, let command):
@@ -120,7 +120,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .badAttribute: return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."
         case .doubledAttribute: return "Two attributes have the same key."
         case .valueInName:
-            return "NAME contains an equals sign, and may include the value. Such a name is accepted only with a pipe "
+            return "NAME contains an equals sign and might include the value. Such a name is accepted only with a pipe "
                 + "or with --file. \(Self.rightWays)"
         case .visibleInput(let source):
             return "\(source) is a terminal, which would show the value as you type it. Omit --file to type it "
@@ -133,7 +133,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
 
     private static let seeList = " Run `vault help` for the list."
 
-    /// The advice for a user who may have typed the value as an argument.
+    /// Advice for users who may have typed the value as an argument.
     private static let rightWays = """
         A value is never an argument: shell history and process lists would show it. Use one of:
           vault set NAME                  (asks for the value, hidden)

@@ -2,8 +2,8 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// docker's credentials in a vault, which are entries below `docker/`. Their attribute `docker` holds the registry's
-/// address as docker spells it. Lookups use only this attribute, so users may rename the entries.
+/// Docker credentials in a vault, stored as entries below `docker/`. Their attribute `docker` is the registry's address
+/// as docker spells it. Lookups use only this attribute, so users may rename the entries.
 struct DockerLogins {
     static let prefix = "docker/"
     private static let server = "docker"
@@ -27,7 +27,7 @@ struct DockerLogins {
             let proposed = DockerLogins.prefix + (address.hasSuffix("/") ? String(address.dropLast()) : address)
             let name = if let known { known } else { try keychain.freeName(like: proposed) }
             let isEqual = try transaction.has(given.secret, under: name)
-            // The transaction has read the value, so it runs again if another process changes the attributes now.
+            // The transaction has read the entry, so it is retried if another process changes the attributes now.
             let former = try keychain.item(name)?.attributes
             let own = [DockerLogins.server: given.server, Login.AttributeKey.username: given.username]
             let attributes = (former ?? [:]).merging(own) { $1 }
@@ -54,7 +54,7 @@ struct DockerLogins {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// Returns the most recently modified of a registry's logins, which is the login to return or to replace.
+    /// Returns a registry's most recently modified login, which is the one to return or replace.
     private func newest(of items: [Keychain.Item]) -> Keychain.Item? { items.max { $0.modified < $1.modified } }
 
     private func items(for server: String) throws(VaultError) -> [Keychain.Item] {

@@ -8,14 +8,14 @@ struct EditedEntry: ~Copyable {
     let kind: Keychain.ValueKind?
     private let stored: SecretBytes
     private let expires: Date?
-    /// The text that the editor shows, which is the value in the form of `get`.
+    /// The text that the editor shows: the value as `get` prints it.
     let shown: SecretBytes
 
     /// Reads the entry `name`. The entry is new if it does not exist or if `keychain` is nil.
     ///
     /// - Parameter reading: reads the value of an entry.
     /// - Throws: ``CommandError`` (refused) if `name` is an attribute, if the value is not text, or if its text form
-    ///   would lose types.
+    ///   would lose type information.
     static func read(
         _ name: String, in keychain: Keychain?, reading: (String) throws -> SealableValue?
     ) throws -> EditedEntry {
@@ -46,7 +46,7 @@ struct EditedEntry: ~Copyable {
             return
         }
         throw CommandError.refused(
-            "\"\(name)\" contains dates, data or other values that JSON has no type for. Edited, they would be strings."
+            "\"\(name)\" contains dates, data or other values with no JSON type. Editing would turn them into strings."
         )
     }
 
@@ -58,8 +58,8 @@ struct EditedEntry: ~Copyable {
         return text
     }
 
-    /// Returns whether the editor added the final newline of `text`, because the former value had none. In a new value
-    /// of several lines, the final newline belongs to the value, as in `vault set`.
+    /// Returns whether `text` ends with a newline that the editor probably added, because the former value had none.
+    /// In a new value with several lines, the final newline is part of the value, as in `vault set`.
     private func endsWithEditorsNewline(_ text: borrowing SecretBytes) -> Bool {
         let newline = UInt8(ascii: "\n")
         let hadNewline = shown.withUnsafeBytes { $0.last == newline }
@@ -71,14 +71,14 @@ struct EditedEntry: ~Copyable {
     /// The type for `vault set --type` that keeps the value's kind; nil if the value has no type.
     var type: ValueType? { kind.flatMap { ValueType($0) } }
 
-    /// Returns the entry's expiry for `vault set --expires`, or nil if it is not in the future. If the entry has no
-    /// expiry now, this is its expiry before the edit, so that the new value does not outlive the entry.
+    /// Returns the entry's expiry for `vault set --expires`, or nil if it is not in the future. If the entry no longer
+    /// has an expiry, uses the one from before the edit, so that the new value does not outlive the entry.
     func expiry(in keychain: Keychain?) -> Date? {
         let current = (try? keychain?.item(name)?.expires) ?? expires
         return current.flatMap { $0 > Date() ? $0 : nil }
     }
 
-    /// Returns the edited text as a value of the former kind.
+    /// Converts the edited text to a value of the original kind.
     func value(_ text: consuming SecretBytes) throws -> SealableValue {
         guard text.withUnsafeBytes(\.isUTF8) else {
             throw CommandError.refused("The new value is not UTF-8; it could not be edited again.")
@@ -103,8 +103,8 @@ struct EditedEntry: ~Copyable {
         }
     }
 
-    /// Returns whether the entry in the vault is still as it was read. This is the transaction's first read, so the
-    /// transaction fails if another process changes the entry later.
+    /// Returns whether the entry in the vault is unchanged since it was read. This is the transaction's first read, so
+    /// if another process changes the entry later, the transaction runs again and finds the change.
     private func isCurrent(in keychain: Keychain, _ transaction: inout Keychain.Transaction) throws -> Bool {
         guard let current = try transaction.get(name) else { return kind == nil }
         return try kind != nil && current.isEqual(to: stored) && keychain.item(name)?.valueKind == kind

@@ -5,11 +5,12 @@ import Vault
 enum ExportFormat: String, CaseIterable {
     case json, env, csv
 
-    /// Combines the entries whose names begin with `prefix` into one text.
+    /// Combines the entries whose names begin with `prefix` into one document.
     ///
     /// - Parameter reading: reads the value of an entry.
-    /// - Returns: the text, and the number of entries in it.
-    /// - Throws: ``CommandError`` (refused) if an entry does not fit the format; the errors of ``Keychain/get(_:)``.
+    /// - Returns: the document, and the number of entries in it.
+    /// - Throws: ``CommandError`` (refused) if an entry does not fit the format; the same errors as
+    ///   ``Keychain/get(_:)``.
     func text(
         of keychain: Keychain, prefix: String, reading: (String) throws -> SealableValue?
     ) throws -> (text: ExportedText, entries: Int) {
@@ -42,7 +43,7 @@ private final class ExportedEntry {
     let kind: Keychain.ValueKind
     let bytes: SecretBytes
 
-    /// - Parameter isText: whether a date, an array or a dictionary is converted to the text that `get` prints.
+    /// - Parameter isText: whether to convert a date, an array or a dictionary to the text that `get` prints.
     init(_ item: Keychain.Item, _ value: consuming SealableValue, asText isText: Bool) throws {
         self.item = item
         kind = value.kind
@@ -51,12 +52,12 @@ private final class ExportedEntry {
 
     var name: String { item.name }
 
-    /// Whether the value is text that every program can read.
+    /// Whether the value is UTF-8 text without zero bytes, so that every program can read it.
     var isText: Bool { bytes.withUnsafeBytes { $0.isUTF8 && !$0.contains(0) } }
 }
 
 extension Keychain {
-    /// Returns the entries whose names begin with `prefix`, sorted by name. Omits entries that are removed meanwhile.
+    /// Returns the entries whose names begin with `prefix`, sorted by name. Omits entries removed in the meantime.
     fileprivate func exported(
         prefix: String, asTexts: Bool, reading: (String) throws -> SealableValue?
     ) throws -> [ExportedEntry] {
@@ -82,7 +83,7 @@ private enum JSONDocument {
         var text = try SecretText()
         try text.append("{\"vault_export\":\(EntryDocument.version),\"entries\":[")
         for (index, entry) in entries.enumerated() {
-            // Each entry has its own line, because import errors name the line.
+            // Each entry is on a separate line, so that the line number in an import error identifies it.
             try text.append(index == 0 ? "\n" : ",\n")
             try append(entry, to: &text)
         }
@@ -123,7 +124,7 @@ private enum EnvironmentFile {
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         let others = entries.filter { !$0.isText }.map(\.name)
         guard others.isEmpty else {
-            throw CommandError.cannotHold(others, "Variables hold only text, and these values are not text")
+            throw CommandError.cannotHold(others, "Variables can hold only text, but these values are not text")
         }
         let names = Dictionary(grouping: entries.map(\.name), by: DotEnv.variableName)
         let clashes = names.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
@@ -142,14 +143,14 @@ private enum EnvironmentFile {
     }
 }
 
-/// A CSV table with one row per login, which includes the login's fields `otp` and `notes`.
+/// A CSV table with one row per login. The row includes the login's fields `otp` and `notes`.
 private enum LoginRows {
     private static let columns = ["name", "username", "password", "url", "notes", "otp"]
 
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         let others = entries.filter { !$0.isText }.map(\.name)
         guard others.isEmpty else {
-            throw CommandError.cannotHold(others, "CSV holds only text, and these values are not text")
+            throw CommandError.cannotHold(others, "CSV can hold only text, but these values are not text")
         }
         let byName = Dictionary(entries.map { (EntryName($0.name), $0) }) { first, _ in first }
         var text = try SecretText()
@@ -172,7 +173,7 @@ private enum LoginRows {
         return text.finish()
     }
 
-    /// Returns whether the entry is a field that its login's row already contains.
+    /// Returns whether the entry is a login's field that the login's CSV row already includes.
     private static func isField(_ entry: ExportedEntry, of entries: [EntryName?: ExportedEntry]) -> Bool {
         guard let (login, field) = Login.split(entry.name) else { return false }
         return (field == Login.Field.notes.rawValue || field == Login.Field.otp.rawValue)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LinuxSystem
 import Vault
 
-/// git's credentials in a vault, which are entries below `git/`. Lookups use only the attributes `protocol`, `host`,
+/// Git credentials in a vault, stored as entries below `git/`. Lookups use only the attributes `protocol`, `host`,
 /// `path` and `username`, so users may rename the entries.
 struct GitLogins {
     static let prefix = "git/"
@@ -14,7 +14,7 @@ struct GitLogins {
     /// Returns the credential for a request, or nil if there is none. If several match, returns the newest one. If the
     /// request has no path, credentials without a path are preferred.
     ///
-    /// - Throws: the errors of ``Keychain/get(_:)``.
+    /// - Throws: the same errors as ``Keychain/get(_:)``.
     func find(_ request: GitCredential) throws -> GitCredential? {
         guard request.isAddressed else { return nil }
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: request.purpose)
@@ -23,7 +23,7 @@ struct GitLogins {
         if let login = newest(of: logins, for: request), let secret = try read(login.name) {
             return try credential(login, secret)
         }
-        // The password has expired. git passes the refresh token to another helper, which gets a new password.
+        // After a password has expired, git passes the refresh token to another helper, which obtains a new password.
         guard let field = newest(of: items.filter(\.isField), for: request) else { return nil }
         var found = GitCredential()
         found.username = field.attributes[Key.username]
@@ -48,19 +48,20 @@ struct GitLogins {
         return found
     }
 
-    /// Stores a credential that has worked, unless the vault already has an equal one.
+    /// Stores a credential that has proved valid, unless the vault already has an equal one.
     ///
     /// Older versions of git send neither an expiry nor a refresh token. The stored expiry and token are then kept
     /// until the password changes.
     ///
-    /// - Throws: the errors of ``Keychain/transaction(_:)``.
+    /// - Throws: the same errors as ``Keychain/transaction(_:)``.
     func store(_ given: GitCredential) throws {
         guard let secret = given.kept else { return }
         try keychain.transaction { transaction in
             let name = try name(for: given)
             let field = Login.name(of: .refreshToken, in: name)
             let isEqual = try transaction.has(secret, under: name)
-            // The transaction has read the value, so it runs again if another process changes the attributes now.
+            // The transaction has already read the entry, so it is retried if another process then changes the
+            // attributes.
             let former = try keychain.item(name)
             var attributes = former?.attributes ?? [:]
             attributes[Key.authtype] = nil
@@ -81,21 +82,21 @@ struct GitLogins {
         }
     }
 
-    /// Returns the name of the login that has the same purpose as `given` or, if there is none, a new name.
+    /// Returns the name of the login with the protocol, host, path and user name of `given`; a new name if none exists.
     private func name(for given: GitCredential) throws(VaultError) -> String {
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: given.purpose).filter {
             $0.attributes[Key.path].isSame(as: given.path) && $0.attributes[Key.username].isSame(as: given.username)
         }
         if let login = items.first(where: { !$0.isField }) { return login.name }
-        // The password has expired, so only the refresh token is left.
+        // After a password has expired, only its refresh token is left, whose name contains the login's name.
         if let field = items.first(where: \.isField), let (login, _) = Login.split(field.name) { return login }
         return try keychain.freeName(like: given.name, withField: .refreshToken)
     }
 
     /// Removes the entries that match a request. If the request has a password, only an entry with an equal password is
-    /// removed, because another git process may have stored a new password since.
+    /// removed, because another git process may have stored a new password in the meantime.
     ///
-    /// - Throws: the errors of ``Keychain/transaction(_:)``.
+    /// - Throws: the same errors as ``Keychain/transaction(_:)``.
     func erase(_ request: GitCredential) throws {
         guard request.isAddressed else { return }
         try keychain.transaction { transaction in
@@ -111,8 +112,8 @@ struct GitLogins {
         _ item: Keychain.Item, _ request: GitCredential, _ transaction: inout Keychain.Transaction
     ) throws(VaultError) -> Bool {
         if item.isField {
-            // If the request has a password, a token is removed only together with its login. Otherwise, the token of
-            // an expired login is removed too.
+            // If the request has a password, a refresh token is removed only together with its login. Otherwise, it is
+            // removed even if its login has already expired.
             guard request.password == nil, request.credential == nil else { return false }
             guard let token = request.refreshToken else { return true }
             return try transaction.has(token, under: item.name)
@@ -131,15 +132,16 @@ private enum Key {
     static let path = "path"
     static let username = Login.AttributeKey.username
     static let authtype = "authtype"
-    /// Marks the entry of a field. It also has the login's attributes, so it can be found after the login has expired.
+    /// The attribute that marks an entry as a field of a login. Such an entry also has the login's attributes, so that
+    /// it is found even after the login has expired.
     static let field = "field"
 }
 
 extension Keychain.Item { fileprivate var isField: Bool { attributes[Key.field] != nil } }
 
 extension GitCredential {
-    /// Whether the request has a protocol and a host, which may be empty. git's own requests always have both. A
-    /// request without a host would match the credentials of all hosts.
+    /// Whether the request has a protocol and a host, either of which may be empty. git's own requests always have
+    /// both. Without a host, a request would match the credentials of all hosts.
     fileprivate var isAddressed: Bool { scheme != nil && host != nil }
 
     /// The credential's protocol, host, path and user name, as attributes.
@@ -148,7 +150,7 @@ extension GitCredential {
         return Dictionary(uniqueKeysWithValues: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } })
     }
 
-    /// The name for a new entry, such as `git/github.com/mia`. It includes any protocol other than https, and any path.
+    /// The name for a new entry, such as `git/github.com/mia`. It includes the path, and any protocol but https.
     fileprivate var name: String {
         let server = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
         let path = path.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }

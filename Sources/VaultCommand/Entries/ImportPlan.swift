@@ -2,23 +2,23 @@ import Formats
 import SealedFormat
 import Vault
 
-/// The entries to which an import converts other programs' items. The plan chooses their names, and decides which texts
-/// become values, attributes or fields; see ``Login``.
+/// The entries that an import creates from another program's items. The plan chooses their names, and decides which
+/// parts of an item become values, attributes or fields; see ``Login``.
 struct ImportPlan {
     /// The limits for an imported entry's attributes. They are below the vault's own limits (64 attributes and 8,000
-    /// bytes), to leave space for the entry's name and earlier versions.
+    /// bytes), so that space is left for the entry's name and earlier versions.
     private static let attributeLimits = (count: 60, bytes: 6_000)
 
     let prefix: String
     private(set) var entries: [PlannedEntry] = []
     /// The names in the plan, compared bytewise. As strings, two spellings of an accented letter would be equal.
     private var names: Set<EntryName> = []
-    /// The number of items that have proposed each name.
+    /// For each proposed name, the last number that was appended to it in search of an unused name.
     private var numbers: [String: Int] = [:]
 
     init(prefix: String) { self.prefix = prefix }
 
-    /// Adds an entry under its own name.
+    /// Adds an entry without changing its name.
     ///
     /// - Throws: ``FormatError`` if the name is invalid or already in the plan.
     mutating func add(_ entry: PlannedEntry) throws(FormatError) {
@@ -42,7 +42,8 @@ struct ImportPlan {
         let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: parts.value))
         try add(PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
         for (field, text) in parts.fields {
-            // git's helper uses these attributes to find a refresh token that outlives its password.
+            // A refresh token gets its login's attributes, so that git's helper finds it even after the password has
+            // expired.
             let isToken = field == Login.Field.refreshToken.rawValue
             let attributes = isToken ? parts.attributes.merging(["field": field]) { $1 } : [:]
             let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: text))
@@ -64,7 +65,7 @@ struct ImportPlan {
         }
     }
 
-    /// The value, attributes and fields to which an item is converted.
+    /// The value, the attributes and the fields that an import creates from one item.
     private struct ItemParts {
         var value: String
         var attributes: [String: String] = [:]
@@ -87,7 +88,7 @@ struct ImportPlan {
             }
         }
 
-        /// Adds a text as an attribute, or as a field if the text would exceed the limits for attributes.
+        /// Adds a string as an attribute, or as a field if it would exceed the limits for attributes.
         private mutating func addAttribute(_ key: String, _ text: String?) {
             guard let text, !text.isEmpty else { return }
             let size = key.utf8.count + text.utf8.count
@@ -111,7 +112,7 @@ struct ImportPlan {
     }
 }
 
-/// Conversions of other programs' texts to parts of entry names.
+/// Converts strings from other programs to parts of entry names.
 enum SafeName {
     /// Returns `text` with slashes and control characters replaced, or `substitute` if the result is blank.
     static func component(_ text: String, or substitute: String) -> String {
@@ -127,6 +128,6 @@ enum SafeName {
         return String(parts.joined(separator: "/").trimming { $0 == "/" })
     }
 
-    /// Returns a field name with dashes for dots, since a dot would start another field.
+    /// Returns a field name with its dots replaced by dashes, because a dot would start another field.
     static func field(_ text: String) -> String { component(text, or: "field").replacing(".", with: "-") }
 }

@@ -2,7 +2,7 @@ import Formats
 import SealedFormat
 import Vault
 
-// Functions that are shared by the helpers for other programs.
+// Functions shared by the helpers for other programs.
 
 extension Invocation {
     func held(_ name: String, from keychain: Keychain, action: String? = nil) throws -> HeldSecret? {
@@ -10,7 +10,7 @@ extension Invocation {
         return HeldSecret(value.takeBytes())
     }
 
-    /// Returns the value of a login's field, or nil if the login has no such entry.
+    /// Returns the value of a login's field, or nil if the login has no such field.
     func held(field: String, of login: String, from keychain: Keychain) throws -> HeldSecret? {
         guard let name = Login.entryName(of: field, in: login), let value = try readingEntry(name, from: keychain)
         else { return nil }
@@ -29,8 +29,8 @@ extension [String: String] {
 }
 
 extension Keychain {
-    /// Returns a name for which neither an entry nor its `field` exists. If `proposed` is taken, a number is appended,
-    /// as in `git/github.com/mia~2`.
+    /// Returns a name for which neither an entry nor an entry for its `field` exists. If `proposed` is taken, appends a
+    /// number, as in `git/github.com/mia~2`.
     func freeName(like proposed: String, withField field: Login.Field? = nil) throws(VaultError) -> String {
         var name = proposed
         var number = 1
@@ -49,7 +49,7 @@ extension Keychain {
 }
 
 extension Keychain.Transaction {
-    /// Returns whether the entry `name` has the value `secret`. The duration depends only on the two lengths.
+    /// Returns whether the entry `name` has the value `secret`. The time this takes depends only on the lengths.
     mutating func has(_ secret: HeldSecret, under name: String) throws(VaultError) -> Bool {
         guard let value = try get(name) else { return false }
         return value.isEqual(to: secret.bytes)

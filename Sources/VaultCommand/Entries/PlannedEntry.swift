@@ -5,7 +5,7 @@ final class PlannedEntry {
     let name: String
     let value: SealableValue
     let attributes: [String: String]
-    /// The time from which the entry no longer exists; nil if the entry does not expire.
+    /// The time at which the entry expires; nil if it does not.
     let expires: Date?
     /// The entry's line in the imported file; nil if it is unknown.
     let line: Int?
@@ -30,7 +30,7 @@ enum EntryChange: String, Encodable {
     case kept
 }
 
-/// The treatment of a name under which the vault has a different value.
+/// How to treat a name under which the vault has a different value.
 enum ClashPolicy { case refuse, replace, keep }
 
 extension Keychain {
@@ -38,8 +38,8 @@ extension Keychain {
     ///
     /// - Parameter isDryRun: whether to determine the changes without storing anything.
     /// - Returns: the change for each entry.
-    /// - Throws: ``CommandError`` (refused) if `policy` is to refuse and names have different values in the vault; the
-    ///   errors of ``transaction(_:)``.
+    /// - Throws: ``CommandError`` (refused) if `policy` is `refuse` and the vault has a different value under any name;
+    ///   the same errors as ``transaction(_:)``.
     func store(
         _ entries: [PlannedEntry], onClash policy: ClashPolicy, isDryRun: Bool, step: () -> Void
     ) throws -> [EntryChange] {
@@ -60,14 +60,14 @@ extension Keychain {
 }
 
 extension PlannedEntry {
-    /// Returns the change that storing this entry makes. If the vault has an equal value, its entry is left alone, so
-    /// that an import can be repeated. If `policy` is to replace, its attributes and expiry must be equal too.
+    /// Returns the effect of storing this entry. An entry with an equal value is left alone, so that an import can be
+    /// repeated. If `policy` is `replace`, its kind, attributes and expiry must be equal too.
     fileprivate func change(
         in transaction: inout Keychain.Transaction, of keychain: Keychain, _ policy: ClashPolicy
     ) throws(VaultError) -> EntryChange {
         guard let former = try transaction.get(name) else { return .stored }
         guard former.isEqual(to: value.bytes) else { return policy == .replace ? .replaced : .kept }
-        // The transaction has read the value, so it runs again if another process changes the attributes now.
+        // The transaction has read the entry, so it is retried if another process changes the attributes now.
         guard policy == .replace, let item = try keychain.item(name) else { return .unchanged }
         let isSame = item.valueKind == value.kind && item.attributes == attributes && item.expires == expires
         return isSame ? .unchanged : .replaced

@@ -10,7 +10,7 @@ extension ReadingPolicy {
         throw .invalid("Unknown policy. The attribute `policy` must be \(known) or empty.")
     }
 
-    /// Throws a usage error if `attributes` contain an unknown or an empty policy, which would have no effect.
+    /// Throws a usage error if `attributes` contain an unknown policy, or an empty one, which would have no effect.
     static func checkInput(_ attributes: [String: String], addedTo entry: String, _ advised: AdvisedCommand)
         throws(CommandError)
     {
@@ -27,19 +27,19 @@ extension Invocation {
     /// Returns the value of the entry `name`. If it does not exist and `name` has the form `LOGIN.FIELD`, returns the
     /// attribute FIELD of the entry LOGIN, or nil if that attribute does not exist either.
     ///
-    /// Commands read values only by this method or `readingEntry`. Both enforce the entry's policy, and record the read
-    /// in the access log before they return the value. If the log is on but cannot be written, both throw.
+    /// Commands read values only through this method or `readingEntry`. Both enforce the entry's policy, and record the
+    /// read in the access log before they return the value. Both throw if the log is on but cannot be written.
     ///
     /// - Parameters:
-    ///   - action: the subcommand for the access log, such as the `get` of a helper.
+    ///   - action: the subcommand to record in the access log, such as a helper's `get`.
     ///   - program: the program that is started with the value.
-    /// - Throws: the errors of ``Keychain/read(_:for:check:access:)``.
+    /// - Throws: the same errors as ``Keychain/read(_:for:check:access:)``.
     func reading(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
         let value = try readingEntry(name, from: keychain, action: action, starting: program)
         if let value { return value }
-        // Attributes are not secret, since lists show them. So no policy is checked here.
+        // No policy is checked here, because attributes are not secret: lists show them.
         guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
             return nil
         }
@@ -54,16 +54,16 @@ extension Invocation {
         try keychain.read(name, for: command.rawValue) { access(to: name, action: action, starting: program) }
     }
 
-    /// Returns the access log's record of a read of `name`. If `name` is empty, the command switches the log on or off.
+    /// Returns the access log's record of a read of `name`. An empty `name` records that the log is turned on or off.
     func access(to name: String, action: String? = nil, starting program: String? = nil) -> Access {
         Access(
             to: name, by: ([command.rawValue] + [action].compactMap(\.self)).joined(separator: " "), starting: program)
     }
 }
 
-/// A value in guarded memory, in a class so that collections can hold it.
+/// A value in guarded memory. This type is a class so that collections can hold it.
 final class HeldValue: Sendable {
-    /// A description of the value with which a message can begin, such as "The value of x".
+    /// A description of the value that can begin a message, such as "The value of x".
     let label: String
     let bytes: SecretBytes
 
@@ -72,7 +72,7 @@ final class HeldValue: Sendable {
         self.bytes = bytes
     }
 
-    /// - Parameter what: the target for the message, such as "a variable", which cannot hold a zero byte.
+    /// - Parameter what: a destination that cannot hold a zero byte, as named in the error, such as "a variable".
     func checkForText(_ what: String) throws(CommandError) {
         guard bytes.withUnsafeBytes({ $0.contains(0) }) else { return }
         throw .invalid("\(label) contains a zero byte, which \(what) cannot hold.")

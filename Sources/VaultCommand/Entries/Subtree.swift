@@ -1,8 +1,8 @@
 import Vault
 
-/// A name and all names below it, for `-r` and for a name that ends with a slash.
+/// A name and all names below it, as selected with `-r` or by a name that ends with a slash.
 ///
-/// `web/` covers all names with this prefix. `web` covers itself, its fields (`web.otp`) and its folder (`web/mia`).
+/// `web/` covers all names that begin with it. `web` covers itself, its fields (`web.otp`) and its folder (`web/mia`).
 struct Subtree {
     let root: String
 
@@ -25,7 +25,7 @@ struct Subtree {
         return names
     }
 
-    /// Returns the name that a covered entry gets if the root is renamed to `newRoot`.
+    /// Returns the new name of an entry in the subtree after ``root`` is renamed to `newRoot`.
     func renamed(_ name: String, to newRoot: String) -> String {
         newRoot + String(decoding: name.utf8.dropFirst(root.utf8.count), as: UTF8.self)
     }

@@ -16,7 +16,7 @@ struct VariableRequest {
 
     /// Parses `NAME=REFERENCE` pairs.
     ///
-    /// - Parameter what: the source of the pairs for error messages, such as an option.
+    /// - Parameter what: the source of the pairs, as error messages name it, such as an option.
     static func parse(_ pairs: [String], _ what: String) throws(UsageError) -> [VariableRequest] {
         var requests: [VariableRequest] = []
         for pair in pairs {
@@ -28,7 +28,7 @@ struct VariableRequest {
         return requests
     }
 
-    /// Throws a usage error if two requests set the same variable, since it is unclear which value is meant.
+    /// Throws a usage error if two requests set the same variable, because it is unclear which value is meant.
     static func checkForDoubles(_ requests: [VariableRequest]) throws(UsageError) {
         var names: Set<String> = []
         for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }

@@ -3,11 +3,11 @@ import Vault
 
 /// A command that a message recommends, ready to be copied. It repeats the user's options for the vault and its key.
 struct AdvisedCommand {
-    /// The value of `--vault` on the current command line, if it was given, and the path of the vault.
+    /// The value of `--vault` on the current command line, if given, and the vault's path.
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each preceded by a space.
     private var keyOptions: String
-    /// The key options for commands that name a vault by its path. No section of the configuration applies to them.
+    /// The key options for a vault that is named by its path, to which no section of the configuration applies.
     private var otherKeyOptions: String
 
     /// - Parameters:
@@ -45,22 +45,22 @@ struct AdvisedCommand {
         return line((["merge"] + options + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
     }
 
-    /// The section of the configuration that the current command line names; nil if it names a path or nothing.
+    /// The section of the configuration that `--vault` names on the current command line; nil if it names none.
     var section: String? { vault.option == vault.path ? nil : vault.option }
 
-    /// Returns the two ways to name a key file for the vault: an option, and a setting that lasts.
+    /// Returns the two ways to name a key file for the vault: an option, and a permanent setting.
     ///
     /// - Parameter path: the path of the key file; nil if the user has to fill it in.
     func keyFileSetting(_ path: String? = nil) -> String {
         let path = path.map(absolutePath)
         let option = "\(OptionName.keyFile.spelling) \(path.map { AdvisedCommand.word($0) } ?? "PATH")"
-        // `$VAULT_KEY_FILE` does not apply to a vault that is named by its section.
+        // VAULT_KEY_FILE does not apply if `--vault` names a section of the configuration.
         return section.map {
             "\(option), or write `key-file = \(path ?? "PATH")` in the section [\($0)] of the configuration"
         } ?? "\(option), or set VAULT_KEY_FILE"
     }
 
-    /// The setting by which the configuration declares that git manages the vault.
+    /// The part of a message that says how to declare in the configuration that git manages the vault.
     var gitSetting: String {
         section.map { "write `kept-in = git` in the section [\($0)] of the configuration" }
             ?? "give the vault a section with `kept-in = git` in the configuration"
@@ -74,9 +74,9 @@ struct AdvisedCommand {
         "To remove the policy, run `\(settingPolicy("", of: entry))`."
     }
 
-    /// Returns the same advice, but with a key file instead of the options for the key.
+    /// Returns a copy of this command with a key file in place of the key options.
     ///
-    /// - Parameter word: the key file's path, quoted for the shell, or a placeholder; nil for no options at all.
+    /// - Parameter word: the key file's path, quoted for the shell, or a placeholder; nil to omit the key options.
     func withKeyFile(_ word: String?) -> AdvisedCommand {
         var other = self
         other.keyOptions = word.map { " \(OptionName.keyFile.spelling) \($0)" } ?? ""
@@ -95,16 +95,16 @@ struct AdvisedCommand {
         return name.shellWord == name ? name : word(name)
     }
 
-    /// Returns a word quoted for the shell. If a terminal would not show the word unchanged, returns a `printf` command
-    /// in ASCII that prints it. The shell drops line feeds at the end of the printed word.
+    /// Returns a word quoted for the shell. If a terminal would not show the word unchanged, returns an ASCII `printf`
+    /// command that prints it. Line feeds at the end of the word are then lost, because the shell drops them.
     ///
-    /// - Parameter inASCII: whether words with characters outside ASCII are also returned as `printf` commands.
+    /// - Parameter inASCII: whether to use `printf` also for words that contain characters outside ASCII.
     static func word(_ text: String, inASCII: Bool = false) -> String {
         let isSeen =
             !text.unicodeScalars.contains(where: \.isUnsafeOnTerminal)
             && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
         guard !isSeen else { return ShellQuoting.quoted(text) }
-        // A leading dash is escaped, because printf would take the word for an option.
+        // A leading dash is escaped, because printf would read the word as an option.
         let pieces = text.utf8.enumerated().map { index, byte in
             let isPlain = (0x20..<0x7F).contains(byte) && !(index == 0 ? "-%'\\" : "%'\\").utf8.contains(byte)
             let octal = String(byte, radix: 8)
@@ -115,9 +115,9 @@ struct AdvisedCommand {
     }
 }
 
-/// The other version of a vault that has a conflict in git.
+/// The other side's version of a vault that has a merge conflict in git.
 struct GitSide {
-    /// A command that writes this version to a file, and the path of this file.
+    /// A shell command that writes the other side's version to a file, and the path of that file.
     let (command, file): (String, String)
 
     /// - Parameters:
@@ -127,7 +127,7 @@ struct GitSide {
         file = "\(path).other"
         let folder = path.parentFolder
         let object = "\(reference):./\(path.lastPathComponent)"
-        // By default, `git show` would write the list of names with which `git diff` compares vaults.
+        // Without --no-textconv, `git show` would write the list of names that `git diff` uses to compare vaults.
         command =
             "git -C \(AdvisedCommand.word(folder)) show --no-textconv \(AdvisedCommand.word(object)) > "
             + AdvisedCommand.word(file)

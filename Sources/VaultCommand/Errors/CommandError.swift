@@ -3,13 +3,13 @@ private import Glibc
 import LinuxSystem
 import Vault
 
-/// The only type of error that the tool reports. It has a code for programs, a message for users and an exit code for
-/// the shell. Errors of lower layers are converted to it once.
+/// The only type of error that the tool reports: a code for programs, a message for users and an exit code for the
+/// shell. An error from a lower layer is converted to this type only once.
 struct CommandError: Error, Equatable, Encodable {
-    /// The stable code, which `vault help json` documents.
+    /// The stable code, as documented by `vault help json`.
     let code: String
     var exit: ExitCode
-    /// One or more sentences, which contain no secrets.
+    /// The message for users: one or more sentences that contain no secrets.
     var message: String
 }
 
@@ -26,7 +26,8 @@ extension CommandError {
     }
 
     static func system(_ what: String, _ number: Int32) -> CommandError {
-        // For other error numbers, the advice would concern writing files.
+        // Only the advice for EMFILE is added, because the advice for other error numbers assumes that a file was
+        // written.
         let advice = number == EMFILE ? SystemError.advice(for: number).map { " \($0)" } ?? "" : ""
         return .unavailable("\(what): \(SystemError.message(for: number)).\(advice)")
     }
@@ -45,7 +46,7 @@ extension CommandError {
 
     /// Returns the error for malformed input. The message repeats no part of the input.
     ///
-    /// - Parameter consequence: what the message adds, such as "nothing was imported".
+    /// - Parameter consequence: a clause to append to the message, such as "nothing was imported".
     static func malformed(_ error: FormatError, in source: String, _ consequence: String? = nil) -> CommandError {
         let position = [
             source, error.line.map { "line \(Quantity.number($0))" },
@@ -58,7 +59,7 @@ extension CommandError {
     static let tooLarge = invalid(
         "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")
 
-    /// Returns the first 50 names, one per line, for the end of a message.
+    /// Returns up to 50 of the names, one per line, to append to a message. If there are more, an ellipsis follows.
     static func lines(_ names: [String]) -> String {
         names.prefix(50).map { "\n  \($0)" }.joined() + (names.count > 50 ? "\n  …" : "")
     }
@@ -67,7 +68,7 @@ extension CommandError {
         .init(code: "absent", exit: .notFound, message: "No entry named \"\(name)\".\(NearName.question(near))")
     }
 
-    /// - Parameter advised: the command line options for the commands that the message recommends.
+    /// - Parameter advised: the command-line options for the commands that the message recommends.
     init(_ error: VaultError, advising advised: AdvisedCommand) {
         let row = CommandError.row(of: error.code, advising: advised)
         let hints = error.causes.isEmpty ? [row.hint ?? ""] : error.causes.map { CommandError.hint($0, advised) }
@@ -75,7 +76,7 @@ extension CommandError {
         self.init(code: row.code, exit: row.exit, message: sentences.joined(separator: " "))
     }
 
-    /// Returns the code, the exit code and the hint for an error of the library. The hint follows the error's message.
+    /// Returns the code, the exit code and the hint for a library error. The hint follows the error's message.
     static func row(
         of code: VaultError.Code, advising advised: AdvisedCommand = AdvisedCommand()
     ) -> (code: String, exit: ExitCode, hint: String?) {
@@ -101,7 +102,7 @@ extension CommandError {
         }
     }
 
-    /// Returns the hint for a vault that was rolled back or has diverged, if other copies were found near it. The hint
+    /// Returns the hint for a vault that was rolled back or has diverged, given the other copies beside it. The hint
     /// begins with the most common cause, and ends with the option that accepts the vault.
     private static func hint(
         _ copies: CopiesBeside, tried: [String], isMerged: Bool, _ alarm: VaultError.Code, _ advised: AdvisedCommand
@@ -134,7 +135,7 @@ extension CommandError {
                     + "this or another command.")
         } else {
             sentences.append(
-                "If you know that the vault is right without the changes that this machine has seen, merge with "
+                "If you know that the vault is right although it lacks changes that this machine has seen, merge with "
                     + "\(option.spelling).")
         }
         return sentences.joined(separator: " ")
@@ -144,7 +145,7 @@ extension CommandError {
     private static func hint(
         _ copies: CopiesBeside, insteadOfDamaged isDamaged: Bool, _ advised: AdvisedCommand
     ) -> String {
-        // The copies are sorted by name, so the last one is the newest.
+        // The copies are sorted by name. If their names contain the time, as is usual, the last one is the newest.
         let copy = copies.files.last ?? ""
         let words = [copy, resolvedPath(copies.vault)].map { AdvisedCommand.path($0) }
         let moves =
@@ -171,7 +172,7 @@ extension CommandError {
         "To start a new one, run `\(advised.line("init --force"))`."
     }
 
-    /// Returns the hint for a cause of an error. This hint is more specific than the hint for the error's code.
+    /// Returns the hint for one cause of an error. It is more specific than the hint for the error's code.
     private static func hint(_ cause: VaultError.Cause, _ advised: AdvisedCommand) -> String {
         switch cause {
         case .copiesBeside(let copies, let tried, let isMerged, let alarm):
@@ -205,7 +206,7 @@ extension CommandError {
         case .passphraseMissing(let number): "Run the command at a terminal, or use --drop \(number)."
         case .valuesLeft: "Then run `\(advised.line("compact"))`."
         case .passphraseNeeded: "Run the command at a terminal, or run `\(advised.line("unlock"))` there first."
-        case .commandUntrusted: "Name it with --key-command."
+        case .commandUntrusted: "To name the command, use --key-command."
         case .identityMissing: "To name the identity file, use --identity."
         case .fingerprintUnknown: "Pass it with --vault-fingerprint."
         case .lastMember: "To remove the member nevertheless, use \(OptionName.force.spelling)."
@@ -217,7 +218,7 @@ extension CommandError {
             "With -r, `vault rm` and `vault mv` include the fields of a login. To keep a field, give it "
                 + "the policy too: `\(advised.settingPolicy(policy, of: field))`."
         case .accessLogUnusable:
-            "While the log is on, values can only be read if it can be written. Fix that, or run "
+            "While the log is on, values can be read only if the log can be written. Fix that, or run "
                 + "`\(advised.line("log --off"))`."
         case .targetLacked(let vault, let target, isOffline: false):
             "Merge it with `\(advised.merge([target], into: vault))`."

@@ -1,22 +1,24 @@
 private import Glibc
 import LinuxSystem
 
-/// The shell commands that replace a vault with another copy, and keep the old vault under another name.
+/// The shell commands that replace a vault with another copy and keep the old vault under another name.
 struct VaultExchange {
     let moves: String
     /// The path to which the old vault is moved.
     let former: String
 
     init(of vault: String, for copy: String) {
-        // The vault's path may be a symbolic link, for example to a synchronized folder.
+        // The vault's path may be a symbolic link, for example into a synchronized folder. The commands then replace
+        // its target.
         let resolved = resolvedPath(vault)
         former = VaultExchange.freePath(resolved)
         let words = [resolved, former, copy].map { AdvisedCommand.path($0) }
-        // If the target exists, ln fails, whereas mv would replace the target, or skip it without an error.
+        // `ln` gives the old vault its new name, and fails if something exists there. `mv` would replace that, or skip
+        // it without an error.
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 
-    /// Returns an unused path for the old vault, at which there is not even a dangling symbolic link.
+    /// Returns a path for the old vault at which nothing exists, not even a dangling symbolic link.
     private static func freePath(_ resolved: String) -> String {
         let paths = (1...99).lazy.map { "\(resolved).before\($0 == 1 ? "" : "-\($0)")" }
         return paths.first { path in

@@ -5,7 +5,7 @@ struct DebianVersion: Comparable {
     private let upstream: [UInt8]
     private let revision: [UInt8]
 
-    /// Parses a version. If the epoch or the revision is missing, it counts as zero.
+    /// Parses a version. A missing epoch or revision counts as zero.
     init(_ text: String) {
         self.text = text
         var rest = Array(text.utf8)[...]
@@ -28,7 +28,7 @@ struct DebianVersion: Comparable {
         return 0
     }
 
-    /// Compares two versions part by part: a text without digits, a number, a text without digits, and so on.
+    /// Compares one part of two versions, such as the epoch, as a sequence of alternating non-digits and numbers.
     private static func order(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Int {
         var left = left
         var right = right
@@ -52,7 +52,8 @@ struct DebianVersion: Comparable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
 
-    /// Returns a byte's weight. A tilde sorts first, before the text's end (nil). Letters sort before other characters.
+    /// Returns a byte's sort weight. The order is: a tilde, the end of the string (nil) or a digit, letters, all
+    /// others.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !isDigit(byte) else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }

@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// The checks of a vault's files that need not open the vault. They concern modes, folders and file systems.
+/// Checks a vault's files without opening the vault. The checks concern modes, folders and file systems.
 struct FileChecks {
     let location: VaultLocation
-    /// The rules by which the vault and the key file were located, for messages.
+    /// The sources of the vault's and the key file's paths as shown in messages, such as `from --vault`.
     let rules: (vault: String, key: String)
     let advised: AdvisedCommand
 
@@ -22,7 +22,7 @@ struct FileChecks {
         .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `\(advised.line("init"))`.")
     }
 
-    /// The check of the vault file; nil if the file is missing. Opening the vault reports a missing file.
+    /// The result of checking the vault file; nil if the file is missing, which is reported when the vault is opened.
     private var vault: HealthCheck? {
         guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
@@ -67,7 +67,7 @@ struct FileChecks {
         guard !isOfVault || access(path, W_OK) == 0 || errno == EROFS else {
             return .warning(
                 "folder",
-                "You cannot create files in \(path), so the vault can neither be compacted nor get other keys.",
+                "You cannot create files in \(path), so the vault cannot be compacted and its keys cannot be changed.",
                 fix: "Check the folder's owner and mode.")
         }
         guard status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else { return nil }
@@ -95,13 +95,13 @@ struct FileChecks {
         }
         if volume.isInMemory {
             return .warning(
-                "file system", "The vault is on a file system in memory, so a restart loses it.",
+                "file system", "The vault is on an in-memory file system, so it will be lost at the next restart.",
                 fix: "Keep it on a disk.")
         }
         if volume.isOverlay {
             return .warning(
                 "file system", "The vault is in the writable layer of a container, and is deleted with it.",
-                fix: "Keep it in a volume.")
+                fix: "Keep it in a persistent volume.")
         }
         if volume.isReadOnly { return .ok("file system", "mounted read-only: the vault can only be read") }
         return .ok("file system", "local")
@@ -110,14 +110,14 @@ struct FileChecks {
     private var space: HealthCheck? {
         var status = statvfs()
         guard statvfs(resolvedPath(location.vault).parentFolder, &status) == 0 else { return nil }
-        // A file system may report any two numbers, so their product may overflow.
+        // The file system can report any numbers, so their product might overflow.
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         let free = isTooMuch ? Int.max : Int(clamping: bytes)
         // A compaction needs space for a second copy of the vault.
         let needed = Int(Self.status(location.vault)?.st_size ?? 0) + 16 << 20
         guard free < needed else { return .ok("space", "\(Quantity.size(free)) free") }
         return .warning(
-            "space", "Only \(Quantity.size(free)) are free for the vault, which may need \(Quantity.size(needed)).",
+            "space", "Only \(Quantity.size(free)) is free for the vault, which may need \(Quantity.size(needed)).",
             fix: "Free some space.")
     }
 

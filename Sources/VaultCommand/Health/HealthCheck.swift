@@ -25,8 +25,8 @@ struct HealthCheck {
     var report: JSONObject { ["name": name, "state": state.rawValue, "message": message, "fix": fix] }
 }
 
-/// A package that is statically linked into the executable, as recorded by the build. If the package is fixed, the
-/// executable has to be built again.
+/// A package that is statically linked into the executable, as recorded by the build. If the package receives a fix,
+/// the executable must be rebuilt.
 struct LinkedLibrary: Equatable {
     let package, version: String
     /// The Debian source package from which this package is built, and its version.

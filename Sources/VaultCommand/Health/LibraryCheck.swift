@@ -1,12 +1,13 @@
 import LinuxSystem
 
-/// Compares the libraries in the executable with the machine's packages. If the distribution has fixed a library since
-/// the build, the executable has to be built again to get the fix.
+/// Compares the libraries in the executable with this machine's packages. If the distribution fixes a library after the
+/// build, only a new build includes the fix.
 enum LibraryCheck {
     private static let database = "/var/lib/dpkg/status"
     private static let sizeLimit: UInt64 = 256 << 20
 
-    /// The check. It is nil if the build did not record its libraries or the system has no dpkg database.
+    /// The result of comparing the libraries; nil if the build did not record its libraries or the system has no dpkg
+    /// database.
     static var check: HealthCheck? {
         guard let libraries = LinkedLibrary.all,
             let contents = try? WholeFile(database, in: PosixFileSystem()).read(upTo: sizeLimit)
@@ -22,11 +23,11 @@ enum LibraryCheck {
             guard let here = newest[library.source], DebianVersion(library.sourceVersion) < here else { continue }
             older[library.source] = "\(library.source) \(library.sourceVersion) (here \(here.text))"
         }
-        guard !older.isEmpty else { return .ok("libraries", "none in this executable is older than on this machine") }
+        guard !older.isEmpty else { return .ok("libraries", "no built-in library is older than this machine's") }
         let list = older.values.sorted().joined(separator: ", ")
         return .warning(
             "libraries", "This executable contains older libraries than this machine, without their fixes: \(list).",
-            fix: "Install a newer release, or rebuild it with Tools/install.")
+            fix: "Install a newer release, or rebuild this one with Tools/install.")
     }
 
     private static func newestVersions(of sources: Set<String>, in list: [UInt8]) -> [String: DebianVersion] {
@@ -37,7 +38,7 @@ enum LibraryCheck {
             guard let package = fields["Package"], let version = fields["Version"],
                 fields["Status"]?.hasSuffix(" installed") == true
             else { return }
-            // If the source package has another version than the package, the field reads `Source: gcc-12 (12.2.0-14)`.
+            // If the source package's version differs from the package's, the field reads `Source: gcc-12 (12.2.0-14)`.
             let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
             guard let source = words.first, sources.contains(source) else { return }
             let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version

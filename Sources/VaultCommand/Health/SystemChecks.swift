@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// The checks of what the system permits this process to do.
+/// Checks what the system permits this process to do.
 enum SystemChecks {
     static var all: [HealthCheck] {
         [coreDumps, lockedMemory, keyring, editedTexts] + [LibraryCheck.check].compactMap(\.self) + programs
@@ -12,8 +12,8 @@ enum SystemChecks {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
             vault_is_dumpable() == 0
-        else { return .warning("core dumps", "The system does not let this process forbid them.") }
-        return .ok("core dumps", "forbidden; your other programs cannot read the memory of vault either")
+        else { return .warning("core dumps", "They could not be disabled for this process.") }
+        return .ok("core dumps", "disabled; your other programs cannot read vault's memory either")
     }
 
     private static var lockedMemory: HealthCheck {
@@ -44,18 +44,18 @@ enum SystemChecks {
         let open = ScratchFolder.openCount
         let found = [
             removed == 0 ? nil : "removed temporary files that a killed `vault edit` left in memory",
-            open == 0 ? nil : open == 1 ? "one is being edited" : "\(open) are being edited",
+            open == 0 ? nil : open == 1 ? "one value is being edited" : "\(open) values are being edited",
         ].compactMap(\.self)
         let kept = ScratchFolder.kept
         guard !kept.isEmpty else {
-            return .ok("edited texts", found.isEmpty ? "none left in memory" : found.joined(separator: "; "))
+            return .ok("edited values", found.isEmpty ? "none left in memory" : found.joined(separator: "; "))
         }
         let folders = kept.map { AdvisedCommand.word($0) }.joined(separator: " ")
         return .warning(
-            "edited texts",
-            "Memory contains texts that `vault edit` could not store: \(kept.joined(separator: ", "))."
+            "edited values",
+            "Memory contains values that `vault edit` could not store: \(kept.joined(separator: ", "))."
                 + (found.isEmpty ? "" : " Also: \(found.joined(separator: "; "))."),
-            fix: "Store the texts that you still need, then run `rm -r \(folders)`.")
+            fix: "Store the values that you still need, then run `rm -r \(folders)`.")
     }
 
     private static var programs: [HealthCheck] { [command, helpers, hashiCorp, clipboard].compactMap(\.self) }
@@ -65,7 +65,8 @@ enum SystemChecks {
             return .warning("command", "`vault` is not in the PATH.", fix: "Add its folder to the PATH.")
         }
         guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
-        // `vault-shared`, the program for vaults in databases, is started by the `vault` in the same folder.
+        // This program may be `vault-shared`, which the `vault` in the same folder starts for a vault in a database.
+        // The PATH then correctly leads to that `vault`.
         let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
         guard !isOwn else { return .ok("command", found) }
         return .warning(
@@ -87,7 +88,7 @@ enum SystemChecks {
         return .ok("environment", "\(found.joined(separator: ", ")): for HashiCorp's Vault, not read by this tool")
     }
 
-    /// The check of the clipboard; nil if there is no desktop.
+    /// The result of checking that a clipboard program is installed; nil if there is no desktop.
     private static var clipboard: HealthCheck? {
         let tools = Clipboard.candidates.filter { $0 != .terminal }.map(\.rawValue)
         guard !tools.isEmpty else { return nil }

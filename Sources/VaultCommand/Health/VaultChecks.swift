@@ -2,7 +2,7 @@ import FoundationEssentials
 import SealedLog
 import Vault
 
-/// The checks of an opened vault. They read no values.
+/// Checks a vault that has been opened. Reads no values.
 enum VaultChecks {
     /// - Parameter memory: the state of this machine's rollback memory before the vault was opened.
     static func all(
@@ -35,7 +35,7 @@ enum VaultChecks {
                 .warning(
                     "changes", "Some changes made without the server were not stored. They are in \(path).",
                     fix: "If they belong to this vault, `\(advised.merge([path]))` lists them, and explains how to "
-                        + "store them. Delete the file once you need none of them.")
+                        + "store them. Delete the file once you no longer need any of them.")
             }
     }
 
@@ -54,19 +54,19 @@ enum VaultChecks {
         switch state {
         case .kept where isKept: return .ok(name, "kept")
         case .torn:
-            return .warning(name, "It was damaged. Until now, a rollback would not have been detected on this machine.")
+            return .warning(name, "The rollback memory was damaged. Any rollback until now would have gone undetected.")
         case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
         case .kept, .none, .off:
             return .warning(
-                name, "It cannot be used in full, so a rollback might not be detected.",
-                // Otherwise, another line of the report gives the reason.
+                name, "The rollback memory is not fully usable, so a rollback might not be detected.",
+                // If the rollback memory's path is known, another line of the report says why the memory is unusable.
                 fix: path == nil ? "Set HOME or XDG_STATE_HOME to a writable folder." : nil)
         }
     }
 
     private static func keysInMemory(_ information: Keychain.Maintenance.Information) -> HealthCheck {
         guard !information.keysAreLockedInMemory else { return .ok("keys in memory", "locked") }
-        return .warning("keys in memory", "They are not locked, and may be swapped out.", fix: "Raise `ulimit -l`.")
+        return .warning("keys in memory", "The keys are not locked, and may be swapped out.", fix: "Raise `ulimit -l`.")
     }
 
     private static func upkeep(_ information: Keychain.Maintenance.Information, _ advised: AdvisedCommand)
@@ -77,7 +77,7 @@ enum VaultChecks {
             return .ok("size", "\(Quantity.size(information.fileSize)), \(dead) of it outdated")
         }
         return .warning(
-            "size", "\(dead) of the file are outdated.", fix: "Free them with `\(advised.line("compact"))`.")
+            "size", "\(dead) of the file is outdated data.", fix: "Free this space with `\(advised.line("compact"))`.")
     }
 
     private static func entries(_ keychain: Keychain) throws -> [HealthCheck] {
@@ -108,7 +108,7 @@ enum VaultChecks {
                 "clock", "\(here), \(ClockDifference.words(difference)) the server's clock.",
                 fix: "Correct the wrong clock. Expiry, history and merges depend on it.")
         }
-        // A difference of up to 300 seconds is normal between machines that share a vault.
+        // The clocks of machines that share a vault may normally differ by up to 300 seconds.
         guard newest > now.addingTimeInterval(300) else { return .ok("clock", Timestamp.text(now)) }
         return .warning(
             "clock", "\(here), but an entry was changed at \(Timestamp.text(newest)).",

@@ -1,14 +1,15 @@
 import Glibc
 import LinuxSystem
 
-/// A question that only an explicit yes confirms.
+/// A question to which only an explicit yes counts as agreement.
 enum Confirmation {
     /// Returns whether the user answers yes. Returns false if there is no terminal.
     static func ask(_ question: String) -> Bool { isYes(try? TerminalLine.ask(question)) }
 
-    /// Returns the same, but throws if the user ends the input (Ctrl-D), where a no would change something too.
+    /// Returns whether the user answers yes. Throws if the user ends the input (Ctrl-D). Use this if answering no also
+    /// changes something.
     ///
-    /// - Parameter consequence: the end of the error's sentence, such as "nothing was changed".
+    /// - Parameter consequence: the end of the error message, such as "nothing was changed".
     static func askUnlessEnded(_ question: String, _ consequence: String) throws(CommandError) -> Bool {
         do { return isYes(try TerminalLine.ask(question)) } catch {
             _ = TerminalLine.show("\n")
@@ -21,9 +22,9 @@ enum Confirmation {
     }
 }
 
-/// Lines that are written to the terminal, and answers that are read from it.
+/// Lines written to the terminal, and answers read from it.
 enum TerminalLine {
-    /// Writes a text to the terminal. Returns false if there is none.
+    /// Writes a string to the terminal. Returns false if there is no terminal.
     static func show(_ text: String) -> Bool {
         let device = FileDescriptor(owning: open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY))
         guard device.number >= 0 else { return false }
@@ -33,8 +34,8 @@ enum TerminalLine {
 
     struct InputEnded: Error {}
 
-    /// Returns the user's answer; nil if there is no terminal. Drops input that was typed before the question, and the
-    /// rest of a line that is too long, so that the shell does not get it.
+    /// Returns the user's answer, or nil if there is no terminal. Discards input typed before the question. Also
+    /// discards the rest of an overlong line, so that the shell does not read it.
     static func ask(_ question: String) throws(InputEnded) -> String? {
         guard let terminal = try? PromptTerminal.open(for: .question) else { return nil }
         SystemCall.writeAll(question, to: terminal.descriptor)

@@ -1,24 +1,25 @@
-/// An editor for a hidden line, with the few keys that a terminal's own line mode supports.
+/// An editor for a hidden line. It supports the few editing keys of a terminal's own line mode.
 ///
-/// The terminal's own line mode silently drops everything after 4,095 bytes of a line. A pasted token could be cut, and
-/// its repetition in the same place. Keys that are not text are ignored, because in a hidden line a user would not see
-/// the bytes that an arrow key or the escape sequences around a paste add.
+/// That mode silently drops everything after the first 4,095 bytes of a line. A pasted token could be truncated
+/// unnoticed, because the repeated input would be truncated at the same point. Keys that are not text are ignored: on a
+/// hidden line, the user would not see the bytes added by an arrow key or by the escape sequences around a paste.
 struct LineEditor {
     enum Outcome { case goesOn, finished, cancelled }
 
-    /// The editing keys as configured in the terminal. If a key is disabled, its value is 0.
+    /// The editing keys as configured in the terminal. The value of a disabled key is 0.
     struct Keys { let erase, eraseWord, eraseLine, literal, endOfFile: UInt8 }
 
-    /// The state after the bytes processed so far. It reveals nothing about the line's contents.
+    /// The editor's state between two bytes. It reveals nothing about the line's contents.
     private enum State {
         case text
-        /// The next byte is stored, whatever it is.
+        /// The last key was the literal-next key, usually Ctrl-V. The next byte is stored, whatever its value.
         case literal
-        /// The last byte was Esc. The next one distinguishes between the Esc key, a sequence, and Alt with a character.
+        /// The last byte was Esc. The next one shows whether this was the Esc key, the start of an escape sequence, or
+        /// Alt with a character.
         case escape
-        /// The line editor skips a sequence, which began with `ESC [` or `ESC O`, until its last byte.
+        /// The editor is skipping an escape sequence that began with `ESC [` or `ESC O`, including its last byte.
         case sequence
-        /// The line editor skips the remaining bytes of a character that was typed with Alt.
+        /// The editor is skipping the remaining bytes of a character that was typed with Alt.
         case character
     }
 
@@ -30,7 +31,7 @@ struct LineEditor {
     /// Whether the last byte was Esc. Only a pause after this byte shows that the Esc key itself was pressed.
     var awaitsEscape: Bool { state == .escape }
 
-    /// Completes the Esc key after a pause, so that the next byte belongs to another key.
+    /// Treats Esc as a separate key after a pause, so that the next byte belongs to another key.
     mutating func endEscape() { state = .text }
 
     /// Processes a typed byte, which the caller has stored at `line[used]`.
@@ -44,8 +45,8 @@ struct LineEditor {
         case .escape where !isControl:
             state = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .character
         case .sequence where !isControl:
-            // Bytes from 0x30 to 0x3F are parameters. The Linux console's function keys send `ESC [ [ A`, and no key's
-            // sequence ends with a bracket.
+            // In an escape sequence, bytes from 0x30 to 0x3F are parameters. `[` does not end the sequence either,
+            // because the function keys of the Linux console send it twice: `ESC [ [ A`.
             if (0x30...0x3F).contains(byte) || byte == UInt8(ascii: "[") { state = .sequence }
         case .character where byte.continuesCharacter: state = .character
         default: return takeKey(line, &used)
@@ -63,14 +64,14 @@ struct LineEditor {
         case keys.eraseLine: used = 0
         case keys.literal: state = .literal
         case 0x1B: state = .escape
-        // A tab is text, because terminals paste it unchanged.
+        // A tab is kept as text, because terminals paste tabs unchanged.
         case ..<0x20 where line[used] != UInt8(ascii: "\t"): break
         default: used += 1
         }
         return .goesOn
     }
 
-    /// Removes the last UTF-8 character, which is its first byte and any continuation bytes.
+    /// Removes the last UTF-8 character: its first byte and any continuation bytes.
     private func eraseCharacter(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0 {
             used -= 1
@@ -78,7 +79,7 @@ struct LineEditor {
         }
     }
 
-    /// Removes the blanks at the end of the line, and the word before them.
+    /// Removes the spaces and tabs at the end of the line, and the word before them.
     private func eraseWord(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0, line[used - 1].isBlank { used -= 1 }
         while used > 0, !line[used - 1].isBlank { used -= 1 }

@@ -31,7 +31,7 @@ enum PassphrasePrompt {
 struct TerminalPassphrasePrompter: PassphrasePrompter {
     private static let attempts = 3
 
-    /// The vault's location, which the prompt shows.
+    /// The vault's location, shown in the prompt.
     let vault: String
 
     func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? {

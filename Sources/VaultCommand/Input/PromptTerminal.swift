@@ -4,8 +4,9 @@ import LinuxSystem
 /// The terminal during a prompt, usually with the echo off. The echo is restored even after an error or a signal.
 ///
 /// There is no signal handler. During a prompt, signals are blocked, and polled together with the keyboard. If a signal
-/// is pending, the echo is restored before the signal is unblocked, so that it ends or stops the process as usual. If
-/// the process continues, the echo is turned off again. The same happens if other programs get control of the terminal.
+/// is pending, the echo is restored first. The signal is then unblocked, and ends or stops the process as usual. If the
+/// process continues, the echo is turned off again. The echo is also restored, and later turned off again, if another
+/// program takes control of the terminal.
 struct PromptTerminal: ~Copyable {
     enum Event {
         case byte
@@ -15,17 +16,17 @@ struct PromptTerminal: ~Copyable {
         case interruption
     }
 
-    /// The kind of text that is shown at the terminal.
+    /// The kind of text shown on the terminal.
     enum Display {
         /// A question. The user types the answer visibly, in the terminal's own line mode.
         case question
         case prompt
-        /// Lines that begin at the cursor, and are erased before the terminal is restored. A change of the terminal's
-        /// size is reported as an interruption. Ctrl-C is read as a key and raises no signal.
+        /// A list, whose lines start at the cursor and are erased before the terminal is restored. If the terminal's
+        /// size changes, an interruption is reported. Ctrl-C is read as a key and raises no signal.
         case list
     }
 
-    /// The interval, in milliseconds, at which the prompt checks whether other programs control the terminal.
+    /// The interval, in milliseconds, at which a prompt checks that no other program has taken control of the terminal.
     private static let glance: Int32 = 100
 
     private let device: FileDescriptor
@@ -48,7 +49,7 @@ struct PromptTerminal: ~Copyable {
     }
 
     static func open(for display: Display = .prompt) throws(CommandError) -> PromptTerminal {
-        // In some containers, standard input is a terminal that is not the process's controlling terminal.
+        // If /dev/tty cannot be opened, as in some containers, standard input may still be a terminal.
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let device = FileDescriptor(owning: own >= 0 ? own : dup(STDIN_FILENO))
         var modes = termios()
@@ -69,8 +70,8 @@ struct PromptTerminal: ~Copyable {
 
     private static let isUnusable = "The terminal could not be prepared for hidden input"
 
-    /// The error if other programs control the terminal and no shell can give it back to this process, as in `diff
-    /// <(vault get a) <(vault get b)`.
+    /// The error if another program controls the terminal and no shell can return it to this process, as in
+    /// `diff <(vault get a) <(vault get b)`.
     static let isInBackground = CommandError(
         code: "locked", exit: .locked,
         message: "Another program controls the terminal, so no prompt can be shown. Unlock the vault first "
@@ -78,7 +79,7 @@ struct PromptTerminal: ~Copyable {
 
     deinit { show() }
 
-    /// Waits for a key, forever if `milliseconds` is -1, and reads its byte directly into the caller's guarded buffer.
+    /// Waits for a key (forever if `milliseconds` is -1), and reads its byte directly into the caller's guarded buffer.
     func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -102,8 +103,8 @@ struct PromptTerminal: ~Copyable {
         return .byte
     }
 
-    /// Waits until this process controls the terminal and no other prompt is shown there, and turns the echo off.
-    /// Blocks signals first, because a signal in between would leave the echo off.
+    /// Waits until this process controls the terminal and no other prompt is shown there, then turns the echo off.
+    /// Blocks signals before that, because a signal that ended the process would leave the echo off.
     private func hide() throws(CommandError) {
         while true {
             try awaitFront()
@@ -121,24 +122,25 @@ struct PromptTerminal: ~Copyable {
                 keys[Int(VMIN)] = 1
                 keys[Int(VTIME)] = 0
             }
-            // Ctrl-C is disabled by the value 0.
+            // Disables the interrupt character, so that Ctrl-C raises no signal.
             if display == .list { keys[Int(VINTR)] = 0 }
         }
-        // Input that was typed before the list appeared is kept, because it is meant for the list.
+        // Input typed before the list appeared is kept, because it is meant for the list.
         try turn.set(modes, dropping: display != .list)
     }
 
-    /// Stops this process while it is in the background, as the kernel does if a background process reads the terminal.
+    /// Stops this process until it is in the foreground, as the kernel does with a background process that reads input.
     private func awaitFront() throws(CommandError) {
         var isReported = ProcessState.isIgnored(SIGTTOU)
         while !ProcessState.isInFront(at: device.number) {
             signals.release()
-            // The shell only reports that the job has stopped. This message gives the reason.
+            // The shell reports only that the job has stopped, so this message gives the reason.
             if !isReported, StandardError.isTerminal {
                 StandardError.write("vault: Waiting to show a prompt. Run `fg`.\n")
             }
             isReported = true
-            // tcdrain only raises SIGTTOU, which stops this process. It fails if no process could continue this one.
+            // In the background, tcdrain raises SIGTTOU, which stops this process; that is the only reason to call it.
+            // The call fails if no shell could continue this process.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground
             }
@@ -146,10 +148,10 @@ struct PromptTerminal: ~Copyable {
     }
 
     private func show() {
-        // This sequence clears from the start of the line to the end of the screen.
+        // This sequence erases everything from the start of the line to the end of the screen.
         if display == .list, turn.isTaken { SystemCall.writeAll("\r\u{1b}[J", to: device.number) }
         turn.end()
-        // Signals that are pending take effect here.
+        // Signals that arrived during the prompt take effect here.
         signals.release()
     }
 }

@@ -2,8 +2,8 @@ import Age
 import LinuxSystem
 import Sealing
 
-/// Shows the messages and questions of age plugins at the terminal. A plugin's text is in quotation marks and on one
-/// line, so that it cannot imitate the messages of another program.
+/// Shows the messages and questions of age plugins at the terminal. A plugin's text is shown in quotation marks and on
+/// one line, so that it cannot imitate the messages of another program.
 struct TerminalPluginPrompter: PluginPrompter {
     func message(_ text: String, from plugin: String) -> Bool {
         TerminalLine.show("age-plugin-\(plugin) says \(text.quoted)\n")
@@ -21,7 +21,7 @@ struct TerminalPluginPrompter: PluginPrompter {
     func requestPublic(_ text: String, from plugin: String) -> String? { try? TerminalLine.ask(question(text, plugin)) }
 
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes? {
-        // `try?` would return a nested optional here, because the value is noncopyable.
+        // `try?` would return a nested optional here, because a noncopyable result is not flattened.
         do { return try PassphrasePrompt.ask(question(text, plugin)) } catch { return nil }
     }
 

@@ -2,7 +2,8 @@ import Glibc
 import LinuxSystem
 
 enum TextEditor {
-    /// - Throws: ``CommandError`` (refused) if the editor fails, or on a fatal signal, which is then pending.
+    /// - Throws: ``CommandError`` with the code `refused` if the editor fails or a fatal signal arrives. The signal
+    ///   stays pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
         let line = try chosen()
         var editor: ChildProcess
@@ -19,7 +20,8 @@ enum TextEditor {
         }
     }
 
-    /// Returns the editor from VISUAL, EDITOR or else vi. Without a terminal, vi would write the value to a log.
+    /// Returns the editor named by VISUAL or EDITOR, or vi. Throws instead of choosing vi if there is no terminal,
+    /// because vi would then write the value to a log.
     private static func chosen() throws(CommandError) -> String {
         if let line = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") { return line }
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
@@ -33,29 +35,29 @@ enum TextEditor {
         .refused("Editor not found: `\(line)`. Set VISUAL or EDITOR to an installed one.")
     }
 
-    /// Starts the editor at the terminal even if a standard stream is a pipe. Otherwise, the editor's screen would
+    /// Starts the editor on the terminal even if a standard stream is a pipe. Otherwise, the editor's screen would
     /// become part of this command's output.
     private static func start(_ line: String, _ path: String, _ signals: Int32) throws(SystemError) -> ChildProcess {
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal
         let words = words(line, path)
-        // The editor starts when no prompt is shown at the terminal. It does not keep other prompts waiting, because a
-        // user who stops the editor may want to run a vault command that prompts.
+        // Waits until the terminal shows no prompt. The running editor does not keep other commands from prompting,
+        // because a user who suspends the editor may want to run a vault command that prompts.
         if hasTerminal { TerminalTurn.pass(at: terminal.number, interruptedBy: signals) }
         return try ChildProcess(
             words[0], words, input: readsTerminal ? .descriptor(terminal.number) : .inherited,
             output: isatty(STDOUT_FILENO) == 1 ? STDOUT_FILENO : hasTerminal ? terminal.number : STDERR_FILENO)
     }
 
-    /// Returns the command line. A shell runs a line of several words, as in git. A single word is run directly,
-    /// because a shell would keep signals from the editor.
+    /// Returns the command line. A line of several words is run by a shell, as in git. A single word is run directly,
+    /// because a shell would prevent signals from reaching the editor.
     private static func words(_ line: String, _ path: String) -> [String] {
         let isPlain = line.utf8.allSatisfy { !" \t\n|&;<>()$`\\\"'*?[#~=%".utf8.contains($0) }
         return isPlain ? [line, path] : ["/bin/sh", "-c", line + " \"$@\"", line, path]
     }
 
-    /// Waits for the editor. This process ignores the signals of Ctrl-C and Ctrl-\, which are keys of the editor.
+    /// Waits for the editor. Ignores the signals raised by Ctrl-C and Ctrl-\, because the editor uses these keys.
     private static func wait(
         for editor: inout ChildProcess, _ signals: borrowing HeldSignals
     ) throws -> ChildProcess.Exit {
@@ -65,7 +67,7 @@ enum TextEditor {
             if [SIGCHLD, SIGINT, SIGQUIT].contains(number) { continue }
             editor.send(number)
             _ = editor.end()
-            // `take()` has consumed the signal, so it is raised again. It takes effect when the signals are unblocked.
+            // Reading the signal has consumed it, so it is raised again. It takes effect once signals are unblocked.
             raise(number)
             throw CommandError.refused("A signal ended the editor; nothing was stored.")
         }

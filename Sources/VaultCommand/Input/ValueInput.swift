@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// The input of values and keys. Their bytes are read directly into guarded memory.
+/// Reads values and keys directly into guarded memory.
 enum ValueInput {
     /// - Parameter limit: the maximum size in bytes; by default the maximum size of a value.
     static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
@@ -11,7 +11,7 @@ enum ValueInput {
         return try read(from: descriptor, named: path, isExact: true, upTo: limit)
     }
 
-    /// Reads a pipe or a file to its end. Errors name it as `source`. If `isExact` is true, a final newline is kept.
+    /// Reads a pipe or a file to its end. Keeps a final newline if `isExact` is true. Errors name the input `source`.
     static func read(
         from descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
     ) throws -> SecretBytes {
@@ -35,7 +35,7 @@ enum ValueInput {
         _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize,
         until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
-        // Two bytes more than the maximum, one of them a final newline, are enough to detect a value that is too large.
+        // Two bytes beyond the maximum are enough to detect a value that is too large: one may be a final newline.
         let value = try growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
             let count = try SystemCall.retrying("\(source) could not be read") {
@@ -49,21 +49,21 @@ enum ValueInput {
         return value
     }
 
-    /// Removes the final newline if it is the only newline. `echo` adds one to a token, but in a private key of several
-    /// lines the last newline belongs to the key. A carriage return is part of the value.
+    /// Removes the final newline if it is the only newline. `echo` appends one to a token, but the final newline of a
+    /// private key with several lines belongs to the key. A carriage return is part of the value.
     private static func dropFinalNewline(_ bytes: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         let newline = UInt8(ascii: "\n")
         if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) { used -= 1 }
     }
 
-    /// Returns a size for the buffer: a page or, for a file, its size plus one byte, so that the buffer need not grow.
+    /// Returns an initial buffer size: a page or, for a file, its size plus one byte, so that the buffer need not grow.
     private static func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
         return max(4096, min(status.st_size, Keychain.maximumValueSize) + 1)
     }
 
-    /// Reads a text that is not secret from a file or, if `path` is nil, from standard input, even at a terminal.
+    /// Reads text that is not secret from a file or, if `path` is nil, from standard input, even at a terminal.
     static func readText(at path: String?) throws -> [UInt8] {
         do {
             if let path { return try readFile(at: path).unsafeArray() }
@@ -74,22 +74,23 @@ enum ValueInput {
         }
     }
 
-    /// Reads the shares of a key from standard input. A terminal may show them, because a single share reveals nothing.
+    /// Reads the shares of a key from standard input. A terminal shows them while they are typed, because a single
+    /// share reveals nothing.
     static func readShares() throws -> SecretBytes {
         if isatty(STDIN_FILENO) == 1 { StandardError.write("Enter the shares, then press Ctrl-D on a new line:\n") }
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
     }
 
-    /// - Parameter check: throws if the value is invalid, before the user has to repeat it.
-    /// - Throws: ``CommandError`` (refused) if the two inputs differ, or if the user presses Ctrl-D on an empty line;
-    ///   the errors of `check`.
+    /// - Parameter check: called before the user repeats the value; throws if the value is invalid.
+    /// - Throws: ``CommandError`` (refused) if the inputs differ, or if the user presses Ctrl-D on an empty line; any
+    ///   error that `check` throws.
     static func ask(for name: String, _ check: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes {
         try askTwice(
             "Value of \(name.forTerminal) (not shown): ", "Repeat the value: ", consequence: "nothing was stored", check
         )
     }
 
-    /// - Parameter consequence: what the error message adds if the inputs differ or the user cancels the prompt.
+    /// - Parameter consequence: the end of the error message if the inputs differ or the user cancels the prompt.
     static func askTwice(
         _ prompt: String, _ secondPrompt: String, consequence: String,
         _ check: (borrowing SecretBytes) throws -> Void = { _ in }
@@ -107,11 +108,11 @@ enum ValueInput {
     ) throws -> SecretBytes {
         let descriptor = terminal.descriptor
         SystemCall.writeAll(prompt, to: descriptor)
-        // The echo is off, so the newline that the user types is not shown either.
+        // Echo is off, so the newline that the user types is not shown, and is written here.
         defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
-            // The bytes of other keys arrive together. If no byte follows Esc within 50 ms, the Esc key was pressed.
+            // If nothing follows Esc within 50 ms, the Esc key was pressed: other keys send all their bytes at once.
             let free = UnsafeMutableRawBufferPointer(rebasing: line[used...])
             switch try terminal.next(into: free, within: editor.awaitsEscape ? 50 : -1) {
             case .byte:
@@ -130,7 +131,7 @@ enum ValueInput {
         }
     }
 
-    /// Reads an input of unknown length. Throws if the input is longer than `limit` bytes.
+    /// Reads input of unknown length. Throws if it is longer than `limit` bytes.
     private static func growing(
         from capacity: Int, to limit: Int, _ read: (UnsafeMutableRawBufferPointer, inout Int) throws -> Bool
     ) throws -> SecretBytes {
@@ -146,7 +147,7 @@ enum GivenKey {
 
     static func contents(of descriptor: Int32) throws -> KeyFileContents {
         if let held = held.withLock({ $0 }) { return held }
-        // The programs that this command starts to find another key must not inherit the descriptor.
+        // This command may run programs to obtain other keys. They must not inherit the descriptor of this key.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let bytes = try ValueInput.read(from: descriptor, named: "Descriptor \(descriptor)", isExact: true)
         let contents = KeyFileContents(bytes)

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Vault
 
-/// The types of `set --type`, for programs that read values by typed keys. A value that has no type is stored as typed.
+/// The types of `set --type`, for programs that read values by typed keys. Values without a type are stored unchanged.
 enum ValueType: String, CaseIterable {
     case bool, int, real, string, data, date, json
 
-    /// Converts the text that the user typed to a value.
+    /// Converts the user's input to a value.
     ///
     /// - Throws: ``CommandError`` with the expected form if `text` is malformed. The error never contains `text`.
     func value(_ text: consuming SecretBytes, for name: String) throws -> SealableValue {
@@ -24,7 +24,7 @@ enum ValueType: String, CaseIterable {
         let isValid =
             switch self {
             case .data: true
-            // Strings are checked in place, so that they stay in guarded memory.
+            // A string is checked without copying it, so that it stays in guarded memory.
             case .string: text.withUnsafeBytes { $0.isUTF8 }
             default: parsed(text) != nil
             }
@@ -35,7 +35,8 @@ enum ValueType: String, CaseIterable {
         .invalid("The value does not have the type \(rawValue); nothing was stored. Write \(form).")
     }
 
-    /// Parses a value, ignoring white space around it. Returns nil for malformed text, and for type `string` or `data`.
+    /// Parses a value, ignoring white space around it. Returns nil for malformed text and for types `string` and
+    /// `data`.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
             let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))
@@ -44,13 +45,14 @@ enum ValueType: String, CaseIterable {
             case .int: return StoredValue(kind: Keychain.ValueKind.integer.rawValue, trimmed)
             case .real:
                 let value = StoredValue(kind: Keychain.ValueKind.real.rawValue, trimmed)
-                // A number that is too large is parsed as infinity, which is not accepted.
+                // A number that is too large is parsed as infinity, which is refused.
                 guard case .real(let number) = value, number.isFinite else { return nil }
                 return value
             case .date: return String(validating: trimmed, as: UTF8.self).flatMap(Timestamp.date).map(StoredValue.date)
             case .json:
                 guard let value = try? StoredValue(json: Array(trimmed)) else { return nil }
-                // Other JSON values are refused: their types have other names in `--type`, and null is not a value.
+                // Only arrays and objects are accepted. Strings, numbers and booleans have types of their own, and null
+                // is not a value.
                 switch value {
                 case .array, .dictionary: return value
                 default: return nil
@@ -70,7 +72,7 @@ enum ValueType: String, CaseIterable {
         case .date: "UTC, such as 2026-01-31T09:05:00Z, 2026-01-31T09:05:00.120Z or 2026-01-31"
         case .json:
             """
-            an array or an object, such as [1, 2] or {"a": true}, with no key twice in an object, integers of at most \
+            an array or an object, such as [1, 2] or {"a": true}, without duplicate keys, with integers of at most \
             64 bits, and at most 128 levels
             """
         }

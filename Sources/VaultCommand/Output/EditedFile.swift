@@ -1,14 +1,14 @@
 import LinuxSystem
 
-/// Another program's file, in which a command changes lines. Symbolic links to the file are followed. However, root
-/// follows only links that root owns.
+/// A file of another program in which a command edits lines. Symbolic links to the file are followed, but if the user
+/// is root, only links that root owns.
 struct EditedFile {
     let path: String
     /// The contents; empty if the file does not exist.
     let contents: [UInt8]
     private let mode: UInt32
 
-    /// - Parameter mode: the mode if the file is created. An existing file keeps its mode.
+    /// - Parameter mode: the mode of a newly created file. An existing file keeps its mode.
     init(_ path: String, mode: UInt32 = 0o600) throws(CommandError) {
         try NewFile.checkParentFolder(of: path)
         do throws(SystemError) {
@@ -23,7 +23,7 @@ struct EditedFile {
         self.path = path
     }
 
-    /// Replaces the file's contents, unless `bytes` are equal to them. Creates the file's folder if it does not exist.
+    /// Replaces the file's contents, unless they already equal `bytes`. Creates the file's folder if it does not exist.
     ///
     /// - Returns: whether the contents changed.
     func write(_ bytes: [UInt8]) throws(CommandError) -> Bool {
@@ -36,7 +36,7 @@ struct EditedFile {
     }
 }
 
-/// The lines of a file as bytes, since another program's file may not be UTF-8.
+/// The lines of a file, as bytes: another program's file is not necessarily UTF-8.
 struct FileLines {
     private let lines: [ArraySlice<UInt8>]
 
@@ -47,7 +47,7 @@ struct FileLines {
 
     func contain(_ word: String) -> Bool { lines.contains { String(decoding: $0, as: UTF8.self).contains(word) } }
 
-    /// Returns the range of the `wanted` lines if the file contains them consecutively, or nil.
+    /// Returns the first range of consecutive lines that equals `wanted`, or nil if there is none.
     func range(of wanted: [String]) -> Range<Int>? {
         let wanted = wanted.map { Array($0.utf8)[...] }
         let start = lines.indices.first { lines[$0...].starts(with: wanted) }

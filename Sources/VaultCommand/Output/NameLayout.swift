@@ -4,10 +4,10 @@ import Vault
 enum NameLayout: String, CaseIterable {
     case names, tree, folders
 
-    /// The default layout: a tree at a terminal, otherwise lines for programs.
+    /// The default layout: a tree at a terminal, otherwise one name per line for other programs.
     static var standard: NameLayout { StandardOutput.isTerminal ? .tree : .names }
 
-    /// Writes each name as soon as it is read from the listing. All names in the listing begin with `prefix`.
+    /// Prints the names in this layout while reading them. All of them begin with `prefix`.
     func print(_ names: KeyListing, below prefix: String) throws {
         var names = names
         var output = OutputBuffer()

@@ -4,7 +4,7 @@ import Vault
 
 /// A file that a command writes atomically for the user.
 enum NewFile {
-    /// Writes a new file of mode 0600. Throws if the file exists.
+    /// Writes a new file with mode 0600. Throws if the file exists.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         try bytes.withRawBytes { (bytes) throws(CommandError) in try write(bytes, to: path) }
     }
@@ -26,16 +26,16 @@ enum NewFile {
         }
     }
 
-    /// Throws if this process runs as root and a path contains another user's symbolic link.
+    /// Throws if this process runs as root and the path contains another user's symbolic link.
     static func checkLinks(in path: String) throws(CommandError) {
         do throws(VaultError) { try WrittenPath.checkLinks(in: path) } catch {
             throw CommandError(error, advising: AdvisedCommand())
         }
     }
 
-    /// Throws if root would create another program's file in another user's home, or become the owner of the file.
+    /// Throws if root would create another program's file in another user's home, or would become the file's owner.
     ///
-    /// - Parameter isReplaced: whether the other program replaces the file, so that its owner changes.
+    /// - Parameter isReplaced: whether the other program replaces the file, which changes its owner.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
         do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
             throw CommandError(error, advising: AdvisedCommand())
@@ -48,7 +48,7 @@ enum NewFile {
         try checkLinks(in: path)
         let files = PosixFileSystem()
         let path = resolvedPath(path)
-        // Replacing a vault is never intended, and the vault could not be restored.
+        // Overwriting a vault is always a mistake, and the old vault could not be recovered.
         guard !replacing || SealedLog.vaultID(at: FileLocation(path, in: files)) == nil else {
             throw .refused("\(path) is a vault; it was left alone.")
         }
@@ -62,7 +62,7 @@ enum NewFile {
     }
 
     /// Throws if git, run by root, would write another user's configuration. git follows symbolic links, and root would
-    /// become the owner of the new file.
+    /// own the new file.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
         guard isGlobal else {
             return try checkParentFolder(

@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-/// A line at the terminal that shows the progress of a long call. It appears after a second, and disappears at the end.
+/// A line on the terminal that shows the progress of a long call. It appears after a second, and vanishes at the end.
 final class ProgressLine: Sendable {
     private enum State { case hidden, drawn, over }
 
@@ -21,9 +21,10 @@ final class ProgressLine: Sendable {
         for round in 1... {
             Clock.sleep(microseconds: 200_000)
             let isOver = state.withLock { state in
-                // 5 rounds take one second.
+                // The progress line first appears after five rounds of this loop, which take one second.
                 if state != .over, round >= 5 {
-                    // The carriage return lets the next output overwrite this line.
+                    // The line ends with a carriage return instead of a line feed, so that the next output overwrites
+                    // it.
                     StandardError.write("\(title): \(Int(progress.fraction * 100)) %\r")
                     state = .drawn
                 }

@@ -1,6 +1,6 @@
 import Vault
 
-/// A text of unknown length that is composed in guarded memory.
+/// Text of unknown length that is composed in guarded memory.
 struct SecretText: ~Copyable {
     private var held: SecretBytes
     private var used = 0

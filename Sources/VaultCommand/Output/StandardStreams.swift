@@ -26,14 +26,14 @@ enum StandardOutput {
 
     static func write(_ secret: borrowing SecretBytes) throws(CommandError) { try secret.withUnsafeBytes(write) }
 
-    /// Returns a text from the vault as lists show it: escaped if standard output is a terminal, otherwise unchanged.
+    /// Returns a string from the vault for a list: escaped if standard output is a terminal, otherwise unchanged.
     static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }
 }
 
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// Writes a text. Ignores failures, since there is no other stream on which to report them.
+    /// Writes a string. Ignores failures, because no other stream is left on which to report them.
     static func write(_ text: String) { SystemCall.writeAll(text, to: STDERR_FILENO) }
 }
 
@@ -43,7 +43,7 @@ func terminalWidth(_ descriptor: Int32) -> Int? {
 }
 
 /// A buffer for long lists, which are written to standard output in parts. A list of less than 64 KiB is written only
-/// by ``finish()``, so that a command that fails early has no output.
+/// by ``finish()``, so that a command that fails early prints nothing.
 struct OutputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
 
@@ -57,7 +57,8 @@ struct OutputBuffer: ~Copyable {
 
     mutating func append(_ date: Date) { Timestamp.write(date) { bytes.append($0) } }
 
-    /// Ends an entry of the list. Writes and empties the buffer if it has reached 64 KiB.
+    /// Marks the end of an entry of the list. If the buffer has reached 64 KiB, writes it to standard output and
+    /// empties it.
     mutating func endEntry() throws(CommandError) {
         guard bytes.count >= 64 << 10 else { return }
         try bytes.withRawBytes(StandardOutput.write)
@@ -67,7 +68,7 @@ struct OutputBuffer: ~Copyable {
     consuming func finish() throws(CommandError) { try bytes.withRawBytes(StandardOutput.write) }
 }
 
-/// The messages on standard error: errors, warnings, and reports of files that were created.
+/// The messages on standard error: errors, warnings, and reports of created files.
 enum Notes {
     static func report(_ error: CommandError, asJSON: Bool) {
         write("vault: " + error.message, asJSON ? ["error": error] : nil)
@@ -75,8 +76,8 @@ enum Notes {
 
     private static let warned = Mutex<Set<String>>([])
 
-    /// Reports a problem that did not stop the command. Drops a repeated message, because a command may open the vault
-    /// and the rollback memory several times.
+    /// Reports a problem that did not stop the command. Each message is reported only once, because a command may open
+    /// the vault and the rollback memory several times.
     static func warn(_ error: CommandError, asJSON: Bool) {
         guard warned.withLock({ $0.insert(error.message).inserted }) else { return }
         let text = "vault: warning: " + error.message
@@ -99,7 +100,7 @@ enum Notes {
     static func warnIfMemoryIsOpen(asJSON: Bool) {
         guard ProcessState.former.isDumpable else { return }
         let error = CommandError.unavailable(
-            "The system prevents this process from forbidding core dumps and reads of its memory (prctl), so "
+            "Core dumps and reads of this process's memory could not be disabled (prctl), so "
                 + "your other programs can read its secrets. Allow the call prctl in the sandbox or container."
         )
         warn(error, asJSON: asJSON)
@@ -122,7 +123,7 @@ extension Keychain.Created {
         ]
     }
 
-    /// Returns the message about the created files. It includes a reminder to back up the key.
+    /// Returns the message about the created files, with a reminder to back up the key.
     func message(at location: VaultLocation) -> String {
         let what = location.keyCommand == nil ? "key file" : "key"
         let besideVault =
@@ -141,10 +142,10 @@ extension Keychain.Created {
     }
 }
 
-/// The escape sequences that move the cursor, clear and colour a terminal, and set its clipboard. All code that writes
+/// The escape sequences that move the cursor, clear or colour the screen, and set the clipboard. All code that writes
 /// such a sequence checks ``areObeyed`` first.
 enum EscapeSequences {
-    /// Whether this process's terminals interpret escape sequences. A terminal of the type `dumb`, such as a shell in
-    /// an editor, shows them as text.
+    /// Whether this process's terminals interpret escape sequences. A terminal of the type `dumb`, such as a shell
+    /// window in an editor, shows them as text.
     static let areObeyed = environmentVariable("TERM") != "dumb"
 }

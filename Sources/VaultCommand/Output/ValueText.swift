@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Vault
 
-/// The text form of a value whose bytes are not readable: a date, an array or a dictionary. `set --type` accepts this
-/// form, except for dates outside the calendar.
+/// The text form of a value whose bytes are not human-readable: a date, an array or a dictionary. `set --type` accepts
+/// this form, except for dates outside the years 0 to 9999.
 enum ValueText {
-    /// Returns the output of `get`: the text form or, for other kinds, the value's bytes, still in guarded memory.
+    /// Returns the output of `get`: the text form of a date, an array or a dictionary, or the bytes of any other value.
+    /// These bytes stay in guarded memory.
     static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {
         switch value.kind {
         case .date:
@@ -24,13 +25,13 @@ enum ValueText {
         return Array(try encoder.encode(JSONForm(value: value)))
     }
 
-    /// Returns a date as text. A date outside the calendar is shown as it is stored, in seconds since 2001.
+    /// Returns a date as text. A date outside the years 0 to 9999 is shown as it is stored: in seconds since 2001.
     private static func text(_ date: Date) -> String {
         let text = Timestamp.text(date)
         return Timestamp.date(text) == nil ? date.timeIntervalSinceReferenceDate.description : text
     }
 
-    /// A value for JSON. Types that JSON lacks become strings: dates, data (as base64) and infinite numbers.
+    /// A value to encode as JSON. Types that JSON lacks become strings: dates, data (as base64) and non-finite numbers.
     private struct JSONForm: Encodable {
         let value: StoredValue
 

@@ -10,7 +10,7 @@ struct PassphraseRecipe {
     private let separator: String
 
     /// - Returns: nil if `count` is out of range, if `separator` is empty or too long, or if it contains a lower-case
-    ///   letter. In that case, different words could form the same passphrase, which would lower the entropy.
+    ///   letter. With such a letter, different words could form the same passphrase, which would lower the entropy.
     init?(count: Int, separator: String = standardSeparator) {
         let isLowerCase = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
         guard (1...PassphraseRecipe.longest).contains(count), (1...8).contains(separator.utf8.count),
@@ -41,7 +41,7 @@ struct PassphraseRecipe {
     var entropy: Double { Double(count) * log2(Double(WordList.eff.count)) }
 }
 
-/// A list of words, stored as one text with a space between two words.
+/// A list of words, stored as one string with spaces between the words.
 struct WordList {
     private let text: StaticString
     private let words: [Range<Int>]
@@ -56,7 +56,7 @@ struct WordList {
     var count: Int { words.count }
     var longest: Int { words.map(\.count).max() ?? 0 }
 
-    /// Calls `body` for each byte of a word, so that no copy of the word is needed in ordinary memory.
+    /// Calls `body` for each byte of a word, so that the word need not be copied to ordinary memory.
     func forEachByte(ofWord index: Int, _ body: (UInt8) -> Void) {
         text.withUTF8Buffer { $0[words[index]].forEach(body) }
     }

@@ -16,7 +16,7 @@ struct PasswordRecipe {
         }
     }
 
-    /// The characters that can be mistaken for each other in some fonts.
+    /// Characters that some fonts make hard to distinguish.
     static let ambiguous = "0Oo1lI|"
     static let standardLength = 20
     static let longest = 4_096
@@ -36,8 +36,8 @@ struct PasswordRecipe {
     func password(from numbers: inout UniformNumbers) throws -> SecretBytes {
         let alphabet = alphabets.flatMap(\.self)
         var password = try SecretBytes(zeroCount: length)
-        // If a candidate lacks one of the classes, the whole candidate is discarded. Inserting a character of this
-        // class would make some passwords more likely than others.
+        // A password that lacks one of the character classes is discarded as a whole. Inserting a character of the
+        // missing class would make some passwords more likely than others.
         repeat {
             password.withUnsafeMutableBytes { password in
                 for index in password.indices { password[index] = alphabet[numbers.next(below: alphabet.count)] }
@@ -53,7 +53,7 @@ struct PasswordRecipe {
     /// The entropy in bits, which is the binary logarithm of the number of possible passwords.
     var entropy: Double {
         let all = alphabets.reduce(0) { $0 + $1.count }
-        // This is the fraction of candidates that contain every class, by inclusion-exclusion over the missing classes.
+        // The fraction of candidates that contain every class, by inclusion-exclusion over the missing classes.
         let share = (0..<1 << alphabets.count).reduce(0.0) { share, mask in
             let missing = alphabets.indices.filter { mask >> $0 & 1 == 1 }
             let rest = all - missing.reduce(0) { $0 + alphabets[$1].count }

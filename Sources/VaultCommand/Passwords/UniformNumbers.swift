@@ -1,8 +1,8 @@
 import Sealing
 
-/// A source of random numbers below a bound, all equally likely. Its random bytes are in guarded memory.
+/// A source of random numbers below a given bound, all equally likely. Its random bytes are in guarded memory.
 struct UniformNumbers: ~Copyable {
-    /// The pool's size in bytes. It is enough for 128 numbers, and therefore for most passwords.
+    /// The pool's size in bytes. It holds 128 numbers, which is enough for most passwords.
     private static let poolSize = 256
 
     private let fill: (UnsafeMutableRawBufferPointer) -> Void
@@ -15,10 +15,10 @@ struct UniformNumbers: ~Copyable {
         pool = try SecretBytes(zeros: UniformNumbers.poolSize)
     }
 
-    /// - Parameter bound: the bound, from 1 to 65,536. The result is below it.
+    /// - Parameter bound: the exclusive upper bound, from 1 to 65,536.
     mutating func next(below bound: Int) -> Int {
-        // 16 bits have 65,536 values. Values at or above the largest multiple of the bound are drawn again, because
-        // their remainders would make small numbers more likely.
+        // A 16-bit number has 65,536 values. Values at or above the largest multiple of the bound are drawn again,
+        // because their remainders would make small numbers more likely.
         let limit = 65_536 - 65_536 % bound
         while true {
             let number = draw()

@@ -9,11 +9,11 @@ struct KeyDecoder {
     /// The state after the bytes decoded so far.
     private enum State {
         case start
-        /// The last byte was Esc. The next one distinguishes between the Esc key, a sequence, and Alt with a character.
+        /// The last byte was Esc. The next one shows whether it was the Esc key, a sequence, or Alt with a character.
         case escape
-        /// The decoder is inside a sequence, which began with `ESC [` or `ESC O`.
+        /// The decoder is inside a sequence that began with `ESC [` or `ESC O`.
         case sequence
-        /// The decoder is inside a character of several bytes, whose first bytes are given.
+        /// The decoder is inside a multi-byte character. The associated value contains its first bytes.
         case character([UInt8], isIgnored: Bool)
     }
 
@@ -22,13 +22,13 @@ struct KeyDecoder {
     /// Whether the last byte was Esc. Only a pause after this byte shows that the Esc key itself was pressed.
     var awaitsEscape: Bool { if case .escape = state { true } else { false } }
 
-    /// Completes the Esc key after a pause, and returns it.
+    /// Returns the Esc key. Called after a pause, which shows that no further byte belongs to the key.
     mutating func endEscape() -> Key {
         state = .start
         return .cancel
     }
 
-    /// Returns the key that the byte completes. Returns nil if the key is incomplete or has no meaning in a list.
+    /// Returns the key press that the byte completes; nil if it is still incomplete, or has no meaning in a list.
     mutating func take(_ byte: UInt8) -> Key? {
         let former = state
         state = .start
@@ -47,7 +47,8 @@ struct KeyDecoder {
             switch byte {
             case UInt8(ascii: "A"): return .up
             case UInt8(ascii: "B"): return .down
-            // These bytes are parameters, or the second bracket in the sequences of the Linux console's function keys.
+            // These are a sequence's parameters, or the second `[` of a Linux console's function key, such as `ESC [ [
+            // A`.
             case 0x20...0x3F, UInt8(ascii: "["): state = .sequence
             default: break
             }

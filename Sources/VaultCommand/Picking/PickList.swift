@@ -1,4 +1,4 @@
-/// A list of names, from which a user chooses one by typing parts of it. The list can be tested without a terminal.
+/// A list of names, from which a user chooses one by typing parts of it. It can be tested without a terminal.
 struct PickList {
     struct Candidate {
         let name: String
@@ -14,7 +14,7 @@ struct PickList {
         }
 
         /// Returns the candidate's score for the words of a query, or nil if a word matches neither the name nor an
-        /// attribute. A match in an attribute counts half.
+        /// attribute. A match in an attribute counts for half.
         fileprivate func score(_ words: [[Unicode.Scalar]]) -> Int? {
             var sum = 0
             for word in words {
@@ -64,7 +64,7 @@ struct PickList {
         return .goesOn
     }
 
-    /// Searches the candidates. If the query has grown, it is enough to search the candidates that matched before.
+    /// Searches the candidates. If the query was merely extended, only the previous matches need to be searched.
     private mutating func search(_ query: String, within searched: [Int]? = nil) {
         self.query = query
         selected = 0
@@ -77,7 +77,7 @@ struct PickList {
         for index in searched ?? Array(candidates.indices) {
             if let score = candidates[index].score(words) { scored.append((index, score)) }
         }
-        // If two scores are equal, the shorter name comes first, since the query covers more of this name.
+        // Candidates with equal scores are sorted by length, because the query covers more of a shorter name.
         scored.sort { left, right in
             let sizes = (candidates[left.index].name.utf8.count, candidates[right.index].name.utf8.count)
             return (-left.score, sizes.0, left.index) < (-right.score, sizes.1, right.index)
@@ -85,9 +85,10 @@ struct PickList {
         matches = scored.map(\.index)
     }
 
-    /// Returns the line with the query, the cursor's column in this line, and the page of names with the selected one.
+    /// Returns the line with the query, the cursor's column in it, and the page of names that contains the selected
+    /// one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
-        // The last column stays empty, because terminals differ in where they leave the cursor after that column.
+        // The last column stays empty, because terminals differ in where they leave the cursor after writing to it.
         let width = max(columns - 1, 1)
         let prompt = PickList.prompt.columns * 2 > width ? "" : PickList.prompt
         let line = prompt + query.endFitted(to: width - prompt.columns)

@@ -4,7 +4,7 @@ import Vault
 
 /// Lets the user choose a name in another program, such as fzf, rofi or dmenu.
 enum ProgramPicker {
-    /// Passes the names to the program `line`, one per line, and returns the line that the program prints.
+    /// Runs the command `line`, passes it the names, one per line, and returns the name that it prints.
     ///
     /// - Throws: ``CommandError`` (refused) if the user chooses no name, or if the program fails.
     static func choose(from names: [String], with line: String) throws -> String {
@@ -31,12 +31,12 @@ enum ProgramPicker {
         let name = chosen.unsafeString() ?? ""
         if name.isEmpty { throw PickedNothing.error }
         guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
-            throw CommandError.refused("`\(line)` did not return a name of the vault.")
+            throw CommandError.refused("`\(line)` did not print a name from the vault.")
         }
         return name
     }
 
-    /// Writes the names on a separate thread, because the program may print the choice before it has read all names.
+    /// Writes the names on a separate thread, because the program may print the choice before it has read them all.
     private static func write(_ names: [String], to descriptor: consuming FileDescriptor) throws {
         let number = dup(descriptor.number)
         do throws(SystemError) {
@@ -44,6 +44,6 @@ enum ProgramPicker {
                 SystemCall.writeAll(names.map { $0 + "\n" }.joined(), to: number)
                 close(number)
             }
-        } catch { throw CommandError.system("The names could not be passed on", error.number) }
+        } catch { throw CommandError.system("Cannot pass the names to the program", error.number) }
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Vault
 
-/// Lets the user choose a name in a list below the cursor. The list disappears afterwards.
+/// Lets the user choose a name from a list below the cursor. The list disappears afterwards.
 enum TerminalPicker {
     /// - Throws: ``CommandError`` (refused) if there is no terminal, or if the user chooses no name.
     static func choose(from candidates: [PickList.Candidate]) throws -> String {
@@ -9,13 +9,13 @@ enum TerminalPicker {
             throw CommandError.refused("This terminal cannot show a list (TERM is dumb). Use --with PROGRAM.")
         }
         guard let terminal = try? PromptTerminal.open(for: .list) else {
-            throw CommandError.refused("No terminal to choose at. Use --with PROGRAM.")
+            throw CommandError.refused("There is no terminal to show the list on. Use --with PROGRAM.")
         }
         var list = PickList(candidates)
         var decoder = KeyDecoder()
         var isDrawn = false
         while true {
-            // If the user pastes text, the list is drawn once, after the last byte.
+            // If the user pastes text, the list is drawn only once, after the last byte.
             let pause: Int32 = isDrawn ? (decoder.awaitsEscape ? 50 : -1) : 0
             var key: KeyDecoder.Key?
             var byte: UInt8 = 0
@@ -36,7 +36,7 @@ enum TerminalPicker {
         }
     }
 
-    /// Draws the list over the previous one. The cursor stays in the list's first line.
+    /// Draws the list over the previous one. The cursor stays on the list's first line.
     private static func draw(_ list: PickList, on terminal: Int32) {
         var size = winsize()
         let isKnown = ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import Sealing
 
-/// A read-only file that exists only in memory and holds a value, for programs that read a secret from a file.
+/// A read-only file that exists only in memory and contains a value, for programs that read a secret from a file.
 ///
-/// The file has no name in any folder. The kernel frees it when the last process with its descriptor exits. Its pages
-/// may be swapped out, like those of the program that reads it.
+/// The file has no name in any folder. The kernel frees it when its last descriptor is closed. Its pages may be swapped
+/// out, like the memory of the program that reads it.
 enum MemoryFile {
     /// Returns the descriptor of a new memory file. Child processes inherit it, and this process keeps it open.
     static func create(_ value: borrowing SecretBytes) throws(CommandError) -> Int32 {
@@ -14,11 +14,11 @@ enum MemoryFile {
         defer { close(file) }
         let error = value.withUnsafeBytes { SystemCall.writeAll($0, to: file) }
         guard error == 0 else { throw .system(problem, error) }
-        // ssh refuses a key file that other users can read.
+        // The mode is 0400, because ssh refuses a key file that other users can read.
         guard lseek(file, 0, SEEK_SET) == 0, fchmod(file, 0o400) == 0, vault_seal_memory_file(file) == 0 else {
             throw .system(problem, errno)
         }
-        // Shell scripts use descriptors up to 9 for their own purposes.
+        // Shell scripts use descriptors up to 9 for their own purposes, so the file gets a higher one.
         let descriptor = fcntl(file, F_DUPFD, 10)
         // EINVAL means that the limit on open files allows no descriptor above 9.
         guard descriptor >= 0 else { throw .system(problem, errno == EINVAL ? EMFILE : errno) }

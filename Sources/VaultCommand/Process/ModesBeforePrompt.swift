@@ -1,10 +1,11 @@
 import Glibc
 
-/// The terminal modes before a prompt. During the prompt, two control characters that no terminal uses store them.
+/// The terminal modes from before a prompt. During the prompt, they are stored in two elements of the terminal's `c_cc`
+/// (its control characters) that Linux does not use.
 enum ModesBeforePrompt {
-    /// The indices of the two control characters, which are above all indices that have a meaning.
+    /// The indices in `c_cc` of the two elements that store the former modes. Linux uses only lower indices.
     private static let indices = (flags: 17, interrupt: 18)
-    /// The upper bits of both characters, which show that the lower bits are stored modes.
+    /// The pattern in the upper bits of `c_cc[indices.flags]`. It shows that the lower bits store the former modes.
     private static let sign: UInt8 = 0b1010_1000
     private static let flags: [(bit: UInt8, flag: tcflag_t)] = [
         (1, tcflag_t(ECHO)), (2, tcflag_t(ECHONL)), (4, tcflag_t(ICANON)),
@@ -19,8 +20,8 @@ enum ModesBeforePrompt {
         return modes
     }
 
-    /// Returns the modes before the prompt, or nil if `modes` are not those of a prompt. The echo is checked too,
-    /// because another program may have turned it on and kept the two characters.
+    /// Returns the terminal modes from before the prompt, or nil if `modes` are not those of a prompt. Checks the echo
+    /// too, because another program may have turned it back on without clearing the two elements of `c_cc`.
     static func of(_ modes: termios) -> termios? {
         let marks = withUnsafeBytes(of: modes.c_cc) { ($0[indices.flags], $0[indices.interrupt]) }
         guard marks.0 & 0xF8 == sign, modes.c_lflag & tcflag_t(ECHO | ICANON) == 0 else { return nil }

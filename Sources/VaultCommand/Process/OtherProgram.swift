@@ -7,7 +7,7 @@ import Vault
 
 /// Other programs that a command runs, and their command lines.
 enum OtherProgram {
-    /// Runs a program and returns the line that it prints. The program's standard error is that of this process.
+    /// Runs a program and returns the line that it prints. The program inherits this process's standard error.
     static func run(_ words: [String]) throws(CommandError) -> String {
         do throws(LogError) {
             let output = try ChildProcess.output(of: words.first ?? "", words, input: .inherited) {
@@ -21,7 +21,7 @@ enum OtherProgram {
         }
     }
 
-    /// Tells a user at a terminal what to wait for. Scripts get no message, since they cannot react to it.
+    /// Tells a user at a terminal what vault is waiting for. Scripts get no message, because they cannot react to it.
     static func reportWaiting(_ text: String) {
         guard isatty(STDERR_FILENO) == 1 else { return }
         SystemCall.writeAll("vault: \(text.forTerminal), or press Ctrl-C.\n", to: STDERR_FILENO)
@@ -35,8 +35,8 @@ enum OtherProgram {
         environmentVariable("PATH").flatMap { programPath(of: name, in: $0) }
     }
 
-    /// The command by which other programs start this one: its name if the PATH leads to it, otherwise the path of the
-    /// executable. The name may belong to another program, such as HashiCorp's Vault.
+    /// The command with which other programs start this one: its name if the PATH leads to this executable, otherwise
+    /// the executable's path. Another program in the PATH, such as HashiCorp Vault, may have the same name.
     static var ownWord: String {
         guard let own = vault_program_path().map({ absolutePath(String(cString: $0)) }) else { return "vault" }
         let name = ["vault", "svault"].first { name in path(of: name).map { isSameFile($0, own) } ?? false }

@@ -4,14 +4,14 @@ import Glibc
 import LinuxSystem
 
 enum ProcessState {
-    /// The process's state before ``harden()``. It is restored for the programs that this process starts.
+    /// The process's state before ``harden()``, which is restored for the programs that this process starts.
     struct Former {
         var closedStreams: [Int32] = []
-        /// The signals among SIGPIPE and SIGXFSZ that would have ended the process. ``harden()`` ignores them.
+        /// The signals among SIGPIPE and SIGXFSZ that were not already ignored. ``harden()`` ignores them.
         var endingSignals: [Int32] = []
         var ignoresChildren = false
         var fileModeMask: mode_t = 0o022
-        /// Whether the system refuses to protect this process's memory from being read.
+        /// Whether the system refused to protect this process's memory from being read.
         var isDumpable = false
     }
 
@@ -20,11 +20,11 @@ enum ProcessState {
     static var former: Former { held.withLock { $0 } }
 
     /// Forbids core dumps and reads of this process's memory by the user's other programs, and makes new files private.
-    /// A closed pipe or an exceeded file size limit becomes an error, because the signal would end the process
-    /// silently. If the system refuses one of these measures, the tool continues, since they are a second line of
-    /// defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` warns if the memory can be read.
+    /// A closed pipe or an exceeded file size limit becomes an error, because its signal would end the process
+    /// silently. If the system refuses one of these measures, the tool continues, because they are only a second line
+    /// of defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` warns if the memory can be read.
     ///
-    /// - Returns: whether SIGPIPE was not ignored, so that a closed pipe would have ended the process.
+    /// - Returns: whether a closed pipe would have ended the process, because SIGPIPE was not ignored.
     static func harden() -> Bool {
         vault_restore_environment()
         var former = Former()
@@ -33,18 +33,18 @@ enum ProcessState {
         former.isDumpable = vault_forbid_reading() != 0
         former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
         for number in former.endingSignals { signal(number, SIG_IGN) }
-        // The parent may have passed on an ignored SIGCHLD, but this process must notice when its children exit.
+        // This process may have inherited an ignored SIGCHLD, but it must notice when its children exit.
         former.ignoresChildren = isIgnored(SIGCHLD)
         if former.ignoresChildren { signal(SIGCHLD, SIG_DFL) }
-        // With these handlers, an interrupted compaction leaves no temporary file behind.
+        // Installs signal handlers that remove the temporary file of an interrupted compaction.
         vault_remove_temporary_on_signals()
         former.fileModeMask = umask(0o077)
         held.withLock { [former] in $0 = former }
         return former.endingSignals.contains(SIGPIPE)
     }
 
-    /// Restores the state before ``harden()`` for the program that replaces this process. The kernel itself makes a new
-    /// program's memory readable again, and resets handled signals to their default action.
+    /// Restores the state before ``harden()`` for the program that replaces this process. When the kernel starts the
+    /// program, it makes the memory readable again and resets handled signals to their default action.
     static func restore() {
         let former = former
         vault_permit_core_dumps(0)
@@ -73,14 +73,14 @@ enum ProcessState {
                 == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Returns whether this process is in the terminal's foreground. Also true if it is not the controlling terminal.
+    /// Returns whether this process is in the foreground of `terminal`, or `terminal` is not its controlling terminal.
     static func isInFront(at terminal: Int32) -> Bool {
         let group = tcgetpgrp(terminal)
         return group < 0 || group == getpgrp()
     }
 
     /// Opens /dev/null in place of closed standard streams. Otherwise, the vault file could get the descriptor of such
-    /// a stream, and output would be written into the vault. The streams are opened in the wrong direction, so that
+    /// a stream, and output would be written into the vault. Each stream is opened in the wrong direction, so that
     /// reads and writes fail as before.
     ///
     /// - Returns: the numbers of the closed streams.
@@ -92,7 +92,7 @@ enum ProcessState {
 }
 
 enum SystemCall {
-    /// Repeats a system call that a signal has interrupted. If the call fails, the error message begins with `problem`.
+    /// Calls `call`, and repeats it if a signal interrupts it. If it fails, the error message begins with `problem`.
     static func retrying<Result: SignedInteger>(
         _ problem: @autoclosure () -> String, _ call: () -> Result
     ) throws(CommandError) -> Result {
@@ -104,12 +104,12 @@ enum SystemCall {
         }
     }
 
-    /// Writes a text. Ignores failures.
+    /// Writes a string. Ignores failures.
     static func writeAll(_ text: String, to descriptor: Int32) {
         _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
-    /// Writes all bytes, in as few calls as possible. Returns 0 or the number of the error.
+    /// Writes all bytes, in as few calls as possible. Returns 0 or the error number.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -118,7 +118,7 @@ enum SystemCall {
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno == EAGAIN {
-                // If the pipe is nonblocking and full, this waits for the reader. Otherwise the rest would be lost.
+                // The pipe is nonblocking and full. Without a wait for the reader, the unwritten bytes would be lost.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else if errno != EINTR {

@@ -3,13 +3,13 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A program to start with secrets, which it gets in its environment, in files in memory, or as its standard input.
+/// A program to start with secrets. It receives them in its environment, in files in memory, or on its standard input.
 ///
-/// Its command line consists of this process's last arguments, byte for byte.
+/// The program's name and arguments are the last arguments of this process, byte for byte.
 struct ProgramStart: ~Copyable {
-    /// The additional environment variables, each as `NAME=VALUE` and a zero byte.
+    /// The additional environment variables: each is `NAME=VALUE`, followed by a zero byte.
     private let variables: SecretBytes
-    /// The descriptor that becomes the program's standard input. If nil, the program gets this process's own.
+    /// The descriptor that becomes the program's standard input; nil to let it inherit this process's own.
     private let input: Int32?
     private let firstWord: Int32
 
@@ -23,14 +23,14 @@ struct ProgramStart: ~Copyable {
         firstWord = all - Int32(clamping: count)
     }
 
-    /// Replaces this process with the program, which keeps the process number, the terminal and the open streams. The
+    /// Replaces this process with the program, which keeps the process ID, the terminal and the open streams. The
     /// kernel frees this process's memory, including the secrets.
     ///
-    /// - Throws: always, because this method returns only if the program cannot be started.
+    /// - Throws: an error if the program cannot be started. Otherwise, this method does not return.
     consuming func replaceThisProcess() throws(CommandError) -> Never {
         let error = withVariables {
             ProcessState.restore()
-            // This must follow `restore()`, which may have closed standard input.
+            // Redirects standard input only after `restore()`, which may close it.
             if let input, dup2(input, STDIN_FILENO) < 0 { return errno }
             return vault_execute(firstWord)
         }
@@ -41,12 +41,13 @@ struct ProgramStart: ~Copyable {
         case descriptor(Int32)
         /// The child's controlling terminal.
         case terminal
-        /// This process's own stream, if it was open when this process started.
+        /// This process's stream with the same number. If it was closed when this process started, the child's is
+        /// closed too.
         case same
     }
 
-    /// Starts the program as a child, which the kernel kills if this process ends. Otherwise, if SIGKILL ended this
-    /// process, the child would keep running with the secrets, and its output would be lost.
+    /// Starts the program as a child that the kernel kills when this process ends. Otherwise, if this process were
+    /// killed by SIGKILL, the child would keep running with the secrets, and its output would be lost.
     ///
     /// - Parameters:
     ///   - terminal: the path of a terminal, which becomes the controlling terminal of a new session.
@@ -91,7 +92,7 @@ struct ProgramStart: ~Copyable {
         }
     }
 
-    /// Returns the error for a program that could not be started. Its exit code is the one that env(1) uses.
+    /// Returns the error for a program that could not be started, with the exit code that env(1) uses.
     private func failure(_ number: Int32) -> CommandError {
         let name = vault_argument(firstWord).map { String(cString: $0) } ?? ""
         if number == ENOENT {

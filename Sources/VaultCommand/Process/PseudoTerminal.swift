@@ -2,19 +2,20 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// A terminal for a child process, which this process connects to the user's own terminal.
+/// A pseudoterminal on which a child process runs. This process connects it to the user's own terminal.
 final class PseudoTerminal {
-    /// The end that this process holds. Reads return the child's output, and writes are the child's input.
+    /// This process's end of the terminal. Reads return the child's output, and writes become the child's input.
     let outer: FileDescriptor
     /// The path at which the child opens its end of the terminal.
     let path: String
     private let isRaw: Bool
-    /// The modes that this process last set on the child's terminal.
+    /// The modes that this process last set on the child's terminal, to detect whether the child has changed them.
     private var given = termios()
 
     /// Opens a terminal with the modes and the size of the user's terminal.
     ///
-    /// - Parameter isRaw: whether the user's terminal will be in raw mode. If not, it converts newlines.
+    /// - Parameter isRaw: whether this process sets the user's terminal to raw mode. If not, the user's terminal
+    ///   converts newlines, so the child's terminal does not.
     init(like descriptor: Int32, isRaw: Bool) throws(CommandError) {
         var name = [CChar](repeating: 0, count: 128)
         let number = try SystemCall.retrying("No terminal could be opened for the program") {
@@ -28,8 +29,8 @@ final class PseudoTerminal {
         takeSize(of: descriptor)
     }
 
-    /// Copies the modes of the user's terminal again, unless the child has changed the modes of its own terminal.
-    /// Before this process came to the foreground, the user's terminal had the modes of a shell's prompt.
+    /// Copies the modes of the user's terminal again, unless the child has changed the modes of its own terminal. The
+    /// modes copied before are wrong if this process was in the background: they were those of a shell's prompt.
     func take(_ modes: termios) {
         var found = termios()
         if tcgetattr(outer.number, &found) == 0, found.isLike(given) { give(modes) }
@@ -39,7 +40,7 @@ final class PseudoTerminal {
         var modes = modes
         if !isRaw { modes.c_oflag &= ~tcflag_t(OPOST) }
         tcsetattr(outer.number, TCSANOW, &modes)
-        // The kernel may ignore some of the modes, so the modes in effect are read back.
+        // The kernel may ignore some of the terminal modes, so the effective ones are read back.
         tcgetattr(outer.number, &given)
     }
 

@@ -6,13 +6,13 @@ import Sealing
 /// A program that runs as a child, with secrets replaced in its output. This process passes signals on to the child,
 /// and ends with the child's exit status. If this process is killed, the kernel kills the child.
 ///
-/// If standard output or standard error is a terminal, the child gets a terminal of its own in a new session. Otherwise
-/// the child stays in this process's group, and the terminal's signals reach both processes.
+/// If standard output or standard error is a terminal, the child gets its own terminal in a new session. Otherwise, the
+/// child stays in this process's group, and the terminal's signals reach both processes.
 struct RedactedRun: ~Copyable {
-    /// The time in milliseconds for which a few bytes are held back because a secret may begin with them. After the
-    /// program has ended, this process waits as long for more output.
+    /// How long, in milliseconds, to hold back a few bytes that may be the start of a secret. After the program has
+    /// ended, this process waits just as long for more output.
     private static let pause: Int32 = 50
-    /// The number of milliseconds between checks whether this process is in the foreground, which no signal reports.
+    /// How often, in milliseconds, to check whether this process is in the foreground. No signal reports this.
     private static let glance: Int32 = 100
 
     private let signals: AwaitedSignals
@@ -20,9 +20,9 @@ struct RedactedRun: ~Copyable {
     private let outputs: [Relay]
     private let input: Relay?
     private let terminal: PseudoTerminal?
-    /// The stream to which the output on the child's terminal is written.
+    /// The stream to which the output from the child's terminal is written.
     private let screen: Int32
-    /// The user's terminal, if the child gets the keys that are typed there.
+    /// The user's terminal; nil if the child does not receive the keys typed there.
     private let keyboard: RawTerminal?
 
     static func end(
@@ -59,7 +59,7 @@ struct RedactedRun: ~Copyable {
     ) throws(CommandError) -> ProgramStart.Stream {
         guard !ProcessState.former.closedStreams.contains(stream) else { return .same }
         var pipe: [Int32] = [-1, -1]
-        guard vault_pipe(&pipe) == 0 else { throw .system("No pipe can be opened", errno) }
+        guard vault_pipe(&pipe) == 0 else { throw .system("Cannot open a pipe", errno) }
         outputs.append(Relay(from: FileDescriptor(owning: pipe[0]), to: stream, hiding: patterns))
         ends.append(pipe[1])
         return .descriptor(pipe[1])
@@ -78,15 +78,16 @@ struct RedactedRun: ~Copyable {
             let isPausing = isWaitingForMore || outputs.contains(where: \.holdsLittle)
             let idle = keyboard?.isInUse == false ? RedactedRun.glance : -1
             let patience = isStopping ? 0 : isPausing ? RedactedRun.pause : idle
-            let ready = try SystemCall.retrying("The program's output could not be awaited") {
+            let ready = try SystemCall.retrying("Cannot wait for the program's output") {
                 poll(&polled, nfds_t(polled.count), patience)
             }
             if ready == 0 {
-                // The streams may stay open because the program has started another process that keeps running.
+                // If the program has ended and its output has paused, do not wait for the streams to close: another
+                // process that it started may keep them open.
                 if isWaitingForMore { break }
                 let holding = outputs.filter(\.holdsLittle)
                 for output in holding { output.flush() }
-                // This process stops only after it has shown the output from before the child stopped.
+                // Before this process stops, it shows the output that the child wrote before stopping.
                 if isStopping, holding.isEmpty {
                     isStopping = false
                     stop()
@@ -99,15 +100,16 @@ struct RedactedRun: ~Copyable {
             }
         }
         for output in outputs { output.finish() }
-        // EPIPE and EIO are not failures. If a reader or terminal has gone away, the program ends as usual.
+        // EPIPE and EIO only mean that a reader or a terminal is gone. The run still ends with the child's exit status.
         let failure = outputs.compactMap(\.failure).first { $0 != EPIPE && $0 != EIO }
         if let failure { throw CommandError.unwritableOutput(failure) }
         return exit ?? .unseen
     }
 
-    /// Takes a signal, and passes it on or handles a change of the child's state. Returns the exit of an ended child.
+    /// Consumes a signal. Passes it on, or handles a change in the child's state. Returns the child's exit if the child
+    /// has ended.
     ///
-    /// - Parameter isStopping: set to whether the child has stopped. If so, this process has to stop as well.
+    /// - Parameter isStopping: set to whether the child has stopped, because this process must then stop too.
     private func takeSignal(_ isStopping: inout Bool) -> ChildProcess.Exit? {
         guard let signal = signals.next() else { return nil }
         if signal.number == SIGCHLD {
@@ -125,27 +127,30 @@ struct RedactedRun: ~Copyable {
     }
 
     private func pass(on signal: vault_signal) {
-        // A signal that this process or the child caused is not passed on, for example SIGPIPE for a closed pipe.
+        // SIGCHLD for the child is not passed on. Neither are signals that this process caused, such as SIGPIPE for a
+        // closed pipe.
         guard signal.is_of_child == 0, signal.sender != getpid() else { return }
         var number = signal.number
         let isTerminals = signal.is_from_kernel != 0 && SignalSet.ofTerminal.contains(number)
         guard let terminal else {
-            // If the child is in this process's group, the kernel has sent it the terminal's signals too.
+            // The child is in this process's group, so the kernel has already sent it the terminal's signals. Only the
+            // others are passed on.
             if !isTerminals { kill(child, number) }
             return
         }
         if number == SIGWINCH {
             terminal.takeSize(of: screen)
-            // The kernel signals a change of the size to the child, so the terminal's own signal is not passed on.
+            // The kernel signals the new size of the child's terminal to the child, so the signal of the user's
+            // terminal is not passed on.
             if isTerminals { return }
         }
         // No process in the child's session could continue the child, so the kernel ignores stop signals that the child
-        // does not handle. SIGSTOP stops the child anyway.
+        // does not handle. SIGSTOP stops it anyway.
         if SignalSet.stopping.contains(number), handlesOrIgnores(number, process: child) != true { number = SIGSTOP }
         kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
 
-    /// Stops this process when the child has stopped, so that the parent process sees the same state.
+    /// Stops this process after the child has stopped, so that the parent process sees the same state.
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)
@@ -153,7 +158,8 @@ struct RedactedRun: ~Copyable {
         terminal?.takeSize(of: screen)
     }
 
-    /// Reads the user's keys only in the foreground, so that a background job behaves like the program itself.
+    /// Uses the user's terminal only while this process is in the foreground, so that a background job behaves as the
+    /// program alone would.
     private func followTerminal() {
         guard case .taken(let modes)? = keyboard?.follow(interruptedBy: signals.descriptor) else { return }
         if let modes { terminal?.take(modes) }
@@ -161,8 +167,9 @@ struct RedactedRun: ~Copyable {
     }
 }
 
-/// All signals that can be read instead of delivered. They are passed on to the child, or report its state. They
-/// include signals that this process ignores, because the child may not ignore them.
+/// All blockable signals, read from a descriptor instead of being delivered. Most are passed on to the child; SIGCHLD
+/// reports a change in its state. Signals that this process ignores are included, because the child may not ignore
+/// them.
 private struct AwaitedSignals: ~Copyable {
     private let pending: FileDescriptor
     /// The signals that were blocked before this value was created.
@@ -178,14 +185,15 @@ private struct AwaitedSignals: ~Copyable {
     /// A descriptor that is readable when a signal is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Consumes and returns a pending signal, or returns nil if there is none.
+    /// Consumes and returns a pending signal, or returns nil if none is pending.
     func next() -> vault_signal? {
         var signal = vault_signal()
         return vault_next_signal(pending.number, &signal) == 0 ? signal : nil
     }
 
-    /// Runs `body`. If other programs control `terminal`, SIGTTIN and SIGTTOU are unblocked, so that job control stops
-    /// this process when `body` uses the terminal. Otherwise `body` would fail or disturb those programs.
+    /// Runs `body`. If this process is in the background of `terminal`, unblocks SIGTTIN and SIGTTOU, so that job
+    /// control stops it when `body` uses the terminal. If they were blocked, `body` would fail or disturb the
+    /// foreground programs.
     func withJobControl<Result>(at terminal: Int32?, _ body: () -> Result) -> Result {
         guard let terminal, !ProcessState.isInFront(at: terminal) else { return body() }
         let signals = SignalSet([SIGTTIN, SIGTTOU])
@@ -196,7 +204,7 @@ private struct AwaitedSignals: ~Copyable {
 }
 
 extension ChildProcess.Exit {
-    /// Ends this process with this exit status or signal.
+    /// Ends this process with the child's exit status or signal.
     func endThisProcess() -> Never {
         switch self {
         case .status(let status): exit(status)
@@ -205,7 +213,8 @@ extension ChildProcess.Exit {
             Glibc.signal(number, SIG_DFL)
             SignalSet([number]).unblock()
             raise(number)
-            // Execution continues here in the first process of a container, which survives a signal's default action.
+            // A signal's default action does not end a container's first process, so that process exits with a status
+            // instead.
             exit(128 + number)
         }
     }

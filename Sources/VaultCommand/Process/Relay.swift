@@ -3,24 +3,26 @@ import LinuxSystem
 import Sealing
 
 /// A relay of bytes from one descriptor to another, with secrets replaced. It never blocks, because it reads or writes
-/// only when `poll` reports that the call can succeed. It writes all bytes that it has read before it reads more.
+/// only when `poll` reports that the call can succeed. It writes everything that it has read before it reads more.
 final class Relay {
-    /// The maximum size of a read in bytes. A pipe that `poll` reports as writable accepts this many bytes.
+    /// The maximum size of a read or write in bytes. A pipe that `poll` reports as writable accepts this many bytes
+    /// without blocking.
     private static let pieceSize = 4_096
 
     private let source: Int32
     private let target: Int32
-    /// The source, if it is a pipe. This object then owns it.
+    /// The source of the bytes, if it is a pipe. The relay then owns the pipe.
     private var pipe: FileDescriptor?
-    /// The source, if it is the user's terminal.
+    /// The user's terminal, if the relay reads from it.
     private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
     private(set) var hasEnded = false
-    /// The error that stopped writes to the target; nil if there was none.
+    /// The error that stopped writing to the target; nil if there was none.
     private(set) var failure: Int32?
 
-    /// Relays from the reading end of a pipe. If a write to the target fails, closes this end, so the writer notices.
+    /// Creates a relay from the read end of a pipe. If it cannot write to `target`, it closes this end, so that further
+    /// writes to the pipe fail.
     init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
         source = pipe.number
         self.target = target
@@ -34,7 +36,7 @@ final class Relay {
         redactor = Redactor(patterns)
     }
 
-    /// Relays the keys that the user types while this process controls the terminal.
+    /// Creates a relay for the keys that the user types while this process controls the terminal.
     init(keysOf keyboard: RawTerminal, to target: Int32) {
         source = keyboard.keys
         self.target = target
@@ -50,7 +52,7 @@ final class Relay {
     var isIdle: Bool { pending.isEmpty }
     var holdsLittle: Bool { redactor.holdsLittle }
 
-    /// Reads or writes once. Call it when ``interest`` is ready.
+    /// Reads or writes once. Call it when `poll` reports an event for ``interest``.
     ///
     /// - Parameter buffer: the buffer into which bytes are read.
     func proceed(_ buffer: inout SecretBytes) {
@@ -58,13 +60,13 @@ final class Relay {
     }
 
     private func receive(_ buffer: inout SecretBytes) {
-        // If this process is in the background, typed keys are for the shell.
+        // While this process is in the background, typed keys are meant for the shell and are not read.
         if let keyboard, !keyboard.isInFront { return }
         let count = buffer.withUnsafeMutableBytes { read(source, $0.baseAddress, min($0.count, Relay.pieceSize)) }
         if count < 0, errno == EINTR || errno == EAGAIN { return }
-        // A shell may have taken the terminal since the check. The read then fails, because SIGTTIN is blocked.
+        // If a shell has taken the terminal since the check above, the read fails, because SIGTTIN is blocked.
         if count < 0, let keyboard, !keyboard.isInFront { return }
-        // A read from a terminal that no program has open any longer fails with EIO.
+        // Once the last program has closed its end of the pseudoterminal, reads from this process's end fail with EIO.
         guard count > 0 else {
             redactor.finish(into: &pending)
             hasEnded = true
@@ -74,7 +76,7 @@ final class Relay {
         if failure != nil { pending = [] }
     }
 
-    /// Queues the bytes that the redactor holds back, although they may be the start of a secret.
+    /// Queues even the bytes that the redactor is holding back because they may begin a secret.
     func flush() { redactor.flush(into: &pending) }
 
     private func send() {
@@ -94,7 +96,7 @@ final class Relay {
         hasEnded = true
     }
 
-    /// Writes all remaining bytes. Blocks until they are written.
+    /// Writes all remaining bytes, and blocks until they are written.
     func finish() {
         redactor.finish(into: &pending)
         while !pending.isEmpty {

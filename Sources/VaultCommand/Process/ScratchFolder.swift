@@ -4,23 +4,26 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A folder in memory for one secret file. At the end of this value's lifetime, it is wiped, including files that other
-/// programs have created in it, such as an editor's backup. Until then, signals that would end the process are held.
+/// A folder on an in-memory file system, for one secret file. At the end of this value's lifetime, the folder is wiped,
+/// including files from other programs, such as an editor's backup. Until then, signals that would end the process are
+/// blocked.
 ///
-/// SIGKILL leaves the folder behind. This process and its editor lock it while they run, so that a later process can
-/// identify leftovers; see ``removeLeftovers()``. A nameless file, by memfd_create(2), would vanish with its processes.
-/// But then an editor that replaces the file could not save, and vim would put a swap file into /var/tmp.
+/// SIGKILL leaves the folder behind. This process and its editor lock the folder while they run, so that a later
+/// process can identify leftovers; see ``removeLeftovers()``. A nameless file (memfd_create(2)) would vanish with its
+/// processes. But an editor that replaces the file on saving could not save it, and vim would put a swap file in
+/// /var/tmp.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals
     private let folder: Folder
-    /// The file that this process created. An editor may have replaced it with a new file.
+    /// The secret file as this process created it. An editor may since have replaced it with a new file.
     private let original: FileDescriptor
     private var isKept = false
 
-    /// - Throws: ``CommandError`` with the exit code 8 if there is no file system in memory.
+    /// - Throws: ``CommandError`` with exit code 8 if no writable in-memory file system is available.
     static func create(containing secret: borrowing SecretBytes) throws -> ScratchFolder {
-        // These signals stay unblocked, so that the shell and the editor stop and continue together with this process.
+        // Stop signals and SIGCONT are not blocked, so that the shell, the editor and this process stop and continue
+        // together.
         let exceptions = [SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH]
         let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be blocked")
         let folder = try newFolder()
@@ -40,7 +43,7 @@ struct ScratchFolder: ~Copyable {
         vault_wipe_folder(folder.path)
     }
 
-    /// Prevents programs that this process starts from now on from inheriting the folder's lock.
+    /// Keeps programs that are started after the editor has ended from inheriting the lock on the folder.
     func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
 
     var hasText: Bool {
@@ -49,7 +52,7 @@ struct ScratchFolder: ~Copyable {
     }
 
     /// Keeps the text, so that the user does not lose it, and returns its path. Renames the folder, to distinguish it
-    /// from the folders that killed processes leave behind.
+    /// from folders left behind by killed processes.
     ///
     /// - Parameter size: the size of the text, without a newline that the editor added; nil if it is unknown.
     consuming func keep(_ size: Int? = nil) -> String {
@@ -82,8 +85,9 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The session's folder in memory, or nil if there is none or other users can write to it. In an environment taken
-    /// over from a user, root would find this user's folder, where the user could replace root's files.
+    /// The session's in-memory folder, `$XDG_RUNTIME_DIR`; nil if there is none, or if another user owns it or can
+    /// write to it. If root runs with a user's environment, the folder belongs to that user, who could replace root's
+    /// files in it.
     static var runtimeFolder: String? {
         let files = PosixFileSystem()
         guard let path = environmentVariable("XDG_RUNTIME_DIR"), path.isAbsolutePath,
@@ -95,12 +99,13 @@ struct ScratchFolder: ~Copyable {
 
     private static var roots: [String] { [runtimeFolder, "/dev/shm"].compactMap(\.self) }
 
-    /// Returns a new, locked folder of mode 0700. If an editor outlives this process, the editor keeps the lock.
+    /// Returns a new, locked folder of mode 0700. An editor that outlives this process keeps the lock.
     private static func newFolder() throws -> Folder {
         let files = PosixFileSystem()
         for root in roots {
             guard let parent = try? files.open(root, .folder), files.volume(of: parent).isInMemory else { continue }
-            // Another process may remove the new folder as a leftover before it is locked. Creation is then repeated.
+            // Another process may remove the new folder as a leftover before it is locked. If so, another one is
+            // created.
             for _ in 0..<10 {
                 let path = "\(root)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
                 guard mkdir(path, 0o700) == 0 else { break }
@@ -110,11 +115,11 @@ struct ScratchFolder: ~Copyable {
             }
         }
         throw CommandError.unavailable(
-            "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
-                + "system in memory. Use `vault get` and `vault set` with pipes.")
+            "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable "
+                + "in-memory file system. Use `vault get` and `vault set` with pipes.")
     }
 
-    /// Wipes the folders of this user's killed processes. Returns the number of these folders.
+    /// Wipes the in-memory folders that this user's killed processes left behind. Returns the number of folders wiped.
     static func removeLeftovers() -> Int {
         folders(named: usedName).count { path in
             guard let folder = Folder(locking: path) else { return false }
@@ -122,7 +127,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The number of texts that are being edited, which is the number of folders that other processes have locked.
+    /// The number of edits in progress, which is the number of this user's folders that are locked by other processes.
     static var openCount: Int {
         folders(named: usedName).count { path in
             let folder = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
@@ -132,7 +137,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The folders with edited texts that could not be stored in a vault.
+    /// The paths of folders that contain an edited text which could not be stored in a vault.
     static var kept: [String] {
         folders(named: keptName).filter { path in
             var status = stat()

@@ -8,8 +8,8 @@ import Vault
 enum SharedProgram {
     private static let name = "vault-shared"
 
-    /// Replaces this process with `vault-shared` and the same arguments if the vault is in a database. Call this before
-    /// standard input is read.
+    /// Replaces this process with `vault-shared`, passing on its arguments, if the vault is in a database. Call this
+    /// before standard input is read.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard invocation.databases == nil else { return }
         guard
@@ -39,7 +39,7 @@ struct Pipe: ~Copyable {
 
     init() throws(CommandError) {
         var ends: [Int32] = [-1, -1]
-        guard vault_pipe(&ends) == 0 else { throw .system("No pipe can be opened", errno) }
+        guard vault_pipe(&ends) == 0 else { throw .system("Cannot open a pipe", errno) }
         reading = FileDescriptor(owning: ends[0])
         writing = FileDescriptor(owning: ends[1])
     }

@@ -2,20 +2,20 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// A set of signals by number. It can contain the two that glibc reserves for itself and omits from its own sets.
+/// A set of signals by number. It can contain the two signals that glibc reserves and omits from its own sets.
 struct SignalSet {
-    /// Signal N is the bit N - 1.
+    /// The set as a bit mask, in which bit N - 1 represents signal N.
     private(set) var bits: UInt64 = 0
 
-    /// The signals whose delivery can be delayed. SIGKILL and SIGSTOP cannot be handled, and the processor's signals
-    /// for faults of the program itself must not be delayed.
+    /// The signals whose delivery can be delayed. SIGKILL and SIGSTOP cannot be blocked, and signals that report a
+    /// fault of the program itself must not be delayed.
     static let catchable = SignalSet(
         (1...64).filter { number in
             ![SIGKILL, SIGSTOP].contains(number)
                 && ![SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS].contains(number)
         })
 
-    /// The signals that the kernel sends to every process of a terminal's foreground or background job.
+    /// The signals that the kernel sends to every process in a terminal's foreground or background job.
     static let ofTerminal = SignalSet([SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH])
 
     /// The signals that stop a program if it does not handle them.
@@ -28,7 +28,7 @@ struct SignalSet {
     var numbers: [Int32] { (1...64).filter(contains) }
     func contains(_ number: Int32) -> Bool { bits >> UInt64(number - 1) & 1 == 1 }
 
-    /// Blocks this set's signals in addition to the blocked ones. Returns the set that was blocked before.
+    /// Blocks this set's signals, in addition to those already blocked. Returns the set that was blocked before.
     @discardableResult func block() -> SignalSet { SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits)) }
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 
@@ -37,19 +37,21 @@ struct SignalSet {
 
 /// Signals that stay blocked until they are released, so that terminals are restored and secrets are wiped first.
 ///
-/// Only the calling thread blocks them, so no other thread of the process may receive signals.
+/// Only the calling thread blocks them. All signals must also be blocked on the other threads of the process, because
+/// the kernel delivers a signal to any thread that does not block it.
 struct HeldSignals: ~Copyable {
     private let pending: FileDescriptor
     private let signals: SignalSet
     private let former: SignalSet
 
-    /// A descriptor that is readable while one of the held signals is pending.
+    /// A descriptor that is readable while one of the blocked signals is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Blocks all signals except `exceptions`, signals for faults of the process, and signals that it ignores.
+    /// Blocks all signals except `exceptions`, signals that report a fault of the process itself (such as SIGSEGV), and
+    /// signals that the process ignores.
     ///
     /// - Parameters:
-    ///   - exceptions: the signals that take effect as before.
+    ///   - exceptions: the signals that this call does not block.
     ///   - problem: the beginning of the error message.
     init(besides exceptions: [Int32], problem: String) throws(CommandError) {
         signals = SignalSet(
@@ -65,7 +67,7 @@ struct HeldSignals: ~Copyable {
     func hold() { signals.block() }
     func release() { former.blockExactly() }
 
-    /// Waits for a held signal, consumes it, and returns its number. The signal has no effect.
+    /// Waits until one of the blocked signals is pending. Consumes it without its usual effect, and returns its number.
     func take() -> Int32 {
         var signal = vault_signal()
         while vault_next_signal(pending.number, &signal) != 0 {}

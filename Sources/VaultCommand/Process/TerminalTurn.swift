@@ -1,20 +1,21 @@
 import Glibc
 import LinuxSystem
 
-/// A process's turn to show a prompt at a terminal. Only one process has the turn at a time, and only that process
+/// A process's turn to show a prompt on a terminal. Only one process has the turn at a time, and only that process
 /// reads and changes the terminal's modes.
 ///
 /// The turn is a lock on the terminal's device, which the kernel releases when the process exits. If other processes
-/// wait at the end of a turn, the echo stays off for them, so that input typed too early is not shown. While the echo
-/// is off, the terminal's modes also store the earlier modes. The next process can restore them if one was killed.
+/// are waiting when a turn ends, the echo stays off, so that input typed too early is not shown. While the echo is off,
+/// the modes from before the prompt are saved in unused control characters of the terminal. If this process is killed,
+/// the next one can restore the modes from there.
 final class TerminalTurn {
     enum Outcome {
         case taken
-        /// A blocked signal is pending, or other programs control the terminal.
+        /// The wait ended early: a blocked signal is pending, or other programs control the terminal.
         case interrupted
     }
 
-    /// The number of attempts after which this process reports to the user that it is waiting.
+    /// How many times this process tries in vain to take its turn before it reports that it is waiting.
     private static let attemptsUntilNotice = 100
     private static let pause: Int32 = 20
 
@@ -22,7 +23,7 @@ final class TerminalTurn {
     private let lock: TurnLock?
     /// The terminal's modes while no prompt is shown.
     private(set) var modes = termios()
-    /// Whether this process had to wait because another process had the turn.
+    /// Whether this process had to wait because it was another process's turn to prompt.
     private(set) var hasWaited = false
     private(set) var isTaken = false
 
@@ -34,7 +35,7 @@ final class TerminalTurn {
 
     deinit { end() }
 
-    /// Waits for the turn, and begins it.
+    /// Waits for this process's turn to prompt, and takes it.
     ///
     /// - Parameter signals: a descriptor that is readable while a blocked signal is pending.
     func begin(interruptedBy signals: Int32) throws(CommandError) -> Outcome {
@@ -61,7 +62,8 @@ final class TerminalTurn {
         return .taken
     }
 
-    /// Sets the modes for a prompt. If `prompt` turns the echo off, the earlier modes are stored in it.
+    /// Sets the terminal's modes for a prompt. If these turn the echo off, also saves the modes from before the prompt
+    /// in unused control characters of the terminal, so that another process can restore them.
     func set(_ prompt: termios, dropping isDropping: Bool) throws(CommandError) {
         let isHidden = prompt.c_lflag & tcflag_t(ECHO | ICANON) == 0
         var prompt = isHidden ? ModesBeforePrompt.mark(prompt, with: modes) : prompt
@@ -70,8 +72,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Ends the turn, and turns the echo on again if no other process waits. By default, drops pending input, because
-    /// the rest of a paste that is longer than the value must not reach the shell as a command.
+    /// Ends this process's turn to prompt, and turns echo back on if no other process is waiting. By default, discards
+    /// pending input: if the user pasted more than the value, the shell must not run the rest as a command.
     func end(dropping isDropping: Bool = true) {
         guard isTaken else { return }
         isTaken = false
@@ -81,12 +83,13 @@ final class TerminalTurn {
         if isAwaited { hide() } else { restore(modes) }
         guard !TerminalTurn.keep(lock) else { return }
         lock.release()
-        // The waiting processes may have ended in the meantime.
+        // If the processes that were waiting for their turn have exited, this process must restore the terminal's
+        // modes.
         if isAwaited, !lock.isAwaited { restoreUnlessAwaited() }
     }
 
-    /// Waits until no prompt is shown at the terminal, and restores the modes from before the prompt. If no prompt was
-    /// shown, keeps input that was typed ahead, because it is meant for the program that follows.
+    /// Waits until no prompt is shown on the terminal, and restores the modes from before the prompt. If no prompt was
+    /// shown, keeps the input that the user has already typed, because it is meant for the program that follows.
     static func pass(at terminal: Int32, interruptedBy signals: Int32 = -1) {
         let turn = TerminalTurn(at: terminal)
         if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end(dropping: turn.hasWaited) }
@@ -94,8 +97,8 @@ final class TerminalTurn {
 
     private static let kept = Mutex<(isWanted: Bool, lock: TurnLock?)>((false, nil))
 
-    /// Runs `body`, which may make the prompts of waiting processes unnecessary. After a prompt in `body`, the waiting
-    /// processes get their turn only when `body` ends.
+    /// Runs `body`. If it shows a prompt, waiting processes get their turn only after `body` has ended, because its
+    /// result may make their prompts unnecessary.
     static func untilEnd<Result>(of body: () throws -> Result) rethrows -> Result {
         kept.withLock { $0.isWanted = true }
         defer { releaseKept() }
@@ -117,11 +120,12 @@ final class TerminalTurn {
         let device = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         guard let lock else { return }
         lock.release()
-        // The waiting processes may have ended in the meantime.
+        // If the processes that were waiting for their turn have exited, this process must restore the terminal's
+        // modes.
         if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
 
-    /// Turns the echo off, if it is on, for the process that gets the next turn.
+    /// Turns the echo off, unless it is already off, until the next waiting process shows its prompt.
     private func hide() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, ModesBeforePrompt.of(found) == nil else { return }
@@ -131,9 +135,9 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSADRAIN, &hidden)
     }
 
-    /// Restores the modes from before the prompt, unless another program has changed the modes since.
+    /// Restores the modes from before the prompt, unless another program has changed them in the meantime.
     ///
-    /// - Parameter known: the modes from before the prompt; nil to read them from the terminal's modes.
+    /// - Parameter known: the modes from before the prompt; nil to read them from the terminal.
     private func restore(_ known: termios? = nil) {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, let former = ModesBeforePrompt.of(found) else { return }
@@ -141,7 +145,8 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSAFLUSH, &modes)
     }
 
-    /// Restores the modes if no process has or awaits the turn. A process that takes the turn meanwhile restores them.
+    /// Restores the terminal's modes if no process is prompting or waiting for its turn. If a process takes its turn in
+    /// the meantime, that process restores the modes.
     private func restoreUnlessAwaited() {
         while let lock, lock.tryTake() {
             let isAwaited = lock.isAwaited
@@ -151,8 +156,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Reports the wait, unless another prompt is visible. Otherwise, users could not explain the silence while the
-    /// process that has the turn is stopped.
+    /// Reports that this process is waiting for another command's prompt, unless a prompt is visible. Otherwise, users
+    /// could not tell why nothing happens while the prompting process is stopped.
     private func reportWaiting() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, found.c_lflag & tcflag_t(ECHO) != 0,

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// The lock on a terminal's device. The process that has the turn locks one byte, and waiting processes share another.
+/// A lock on a terminal's device, so that only one process prompts at a time. The process whose turn it is to prompt
+/// locks one byte. Waiting processes share a lock on another byte.
 final class TurnLock: Sendable {
     private static let turn: Int64 = 0
     private static let waiting: Int64 = 1
@@ -11,7 +12,7 @@ final class TurnLock: Sendable {
     private let descriptor: Int32
     private let isOfProcess: Int32
 
-    /// Returns nil if no descriptor of `terminal` can be locked.
+    /// Creates the lock, or returns nil if no descriptor of `terminal` can be locked.
     init?(of terminal: Int32) {
         let opened = vault_open_terminal_device(terminal)
         if opened >= 0 {
@@ -20,8 +21,9 @@ final class TurnLock: Sendable {
             isOfProcess = 0
             return
         }
-        // After su(1), the device belongs to another user and cannot be opened, so a standard stream is locked instead.
-        // Other processes share this stream, so the lock must belong to this process.
+        // After su(1), the terminal's device belongs to another user and cannot be opened, so a standard stream is
+        // locked instead. Other processes share this stream, so the lock belongs to the process, not to the open file
+        // description.
         guard let shared = (STDIN_FILENO...STDERR_FILENO).first(where: { vault_is_same_terminal($0, terminal) != 0 })
         else { return nil }
         device = nil

@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
-    /// The number of terminal columns of the character: 0 for combining characters, 2 for East Asian characters and
-    /// emoji, otherwise 1. Control characters are not supported.
+    /// The number of terminal columns that the character occupies: 0 for combining characters, 2 for East Asian
+    /// characters and emoji, otherwise 1. Control characters are not supported.
     fileprivate var columns: Int {
         switch value {
         case ..<0x300: 1
@@ -19,7 +19,7 @@ extension Unicode.Scalar {
 extension StringProtocol {
     var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
-    /// Returns the text. If it has too many columns, returns as much of its beginning as fits, with an ellipsis.
+    /// Returns the string or, if it has too many columns, as much of its beginning as fits, with an ellipsis.
     func fitted(to columns: Int) -> String {
         guard self.columns > columns else { return String(self) }
         var kept = String.UnicodeScalarView()
@@ -32,7 +32,7 @@ extension StringProtocol {
         return columns > 0 ? String(kept) + "…" : ""
     }
 
-    /// Returns the text. If it has too many columns, returns as much of its end as fits.
+    /// Returns the string or, if it has too many columns, as much of its end as fits.
     func endFitted(to columns: Int) -> String {
         var start = unicodeScalars.endIndex
         var used = 0
@@ -47,7 +47,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The text in a form that fits on one line.
+    /// The string as one line for a terminal: escaped, with spaces instead of newlines and tabs.
     var onOneLine: String {
         let shown = forTerminal
         guard shown.utf8.contains(where: { $0 < 0x20 }) else { return shown }

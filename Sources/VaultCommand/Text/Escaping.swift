@@ -1,11 +1,11 @@
 import LinuxSystem
 
-/// Escapes bytes for a terminal, or for the inside of a JSON string. Bytes are emitted one by one through `put`, so
+/// Escapes bytes for a terminal or for the contents of a JSON string. Emits the bytes one at a time through `put`, so
 /// that a secret stays in guarded memory.
 enum Escaping {
-    /// Emits a text for a terminal. Newlines and tabs are kept. Other unsafe characters become escapes such as `\x1b`
-    /// or `\u{202e}`, and bytes that are not UTF-8 become `\xff`, for example. A backslash is kept, so that users can
-    /// copy and paste the text.
+    /// Emits text for a terminal. Keeps newlines and tabs. Converts other unsafe characters to escapes such as `\x1b`
+    /// or `\u{202e}`, and bytes that are not UTF-8 to escapes such as `\xff`. Does not escape backslashes, so that
+    /// users can copy and paste the text.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
             switch scalar {
@@ -20,7 +20,7 @@ enum Escaping {
         }
     }
 
-    /// Emits a text as the inside of a JSON string, without quotation marks. The bytes must be UTF-8; see
+    /// Emits the contents of a JSON string, without quotation marks. The bytes must be UTF-8; see
     /// ``UnsafeRawBufferPointer/isUTF8``.
     static func json(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
@@ -39,7 +39,7 @@ enum Escaping {
         }
     }
 
-    /// Returns a text that is not secret, escaped by ``json(_:_:)``.
+    /// Returns a string that is not secret, escaped as by ``json(_:_:)``.
     static func json(_ text: String) -> [UInt8] { escaped(text, json) }
 
     fileprivate static func escaped(

@@ -1,4 +1,4 @@
-/// Scores how well a text matches a query. A text must contain the query's characters in order, but may have gaps.
+/// Scores how well a string matches a query. A match contains the query's characters in order, possibly with gaps.
 enum FuzzyMatch {
     private static let character = 16
     private static let wordStart = 10
@@ -6,16 +6,16 @@ enum FuzzyMatch {
     private static let firstGap = 3
     private static let longerGap = 1
 
-    /// Returns the text's characters in lower case. Queries and texts are compared in this form.
+    /// Returns the characters of a string in lower case, the form in which queries and strings are compared.
     static func characters(_ text: some StringProtocol) -> [Unicode.Scalar] { Array(text.lowercased().unicodeScalars) }
 
-    /// Returns the score of the query's best match in the text, or nil if there is no match. Characters at the start of
-    /// a word and consecutive characters raise the score, and gaps lower it.
+    /// Returns the score of the query's best match in the text, or nil if there is none. Matches at the start of a word
+    /// and consecutive matches raise the score, and gaps lower it.
     static func score(_ query: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
         guard isSubsequence(query, of: text) else { return nil }
         guard !query.isEmpty else { return 0 }
-        // For each position in the text, this is the best score of the query so far whose last character matches there,
-        // or nil if that character does not match.
+        // For each position in the text, the best score of a match that ends there; nil if there is none. Only the
+        // query's characters processed so far must match.
         var scores: [Int?] = []
         for (index, wanted) in query.enumerated() { scores = row(wanted, in: text, isFirst: index == 0, after: scores) }
         return scores.compactMap(\.self).max()
@@ -25,7 +25,8 @@ enum FuzzyMatch {
         _ wanted: Unicode.Scalar, in text: [Unicode.Scalar], isFirst: Bool, after former: [Int?]
     ) -> [Int?] {
         var row = [Int?](repeating: nil, count: text.count)
-        // This is the best score of the previous row, minus the penalty for a gap that ends here.
+        // The best score of a match of the query's earlier characters, minus the penalty for the gap between that match
+        // and this position.
         var afterGap: Int?
         for index in text.indices {
             if index > 1, let score = former.isEmpty ? nil : former[index - 2] {

@@ -1,5 +1,5 @@
-/// A pattern like those of shells. `*` matches any text, including slashes. `?` matches one character, and `[a-z]` and
-/// `[!a-z]` one character of a set. A backslash quotes the next character. Case is ignored.
+/// A shell-style pattern. `*` matches any text, including slashes. `?` matches one character, and `[a-z]` and `[!a-z]`
+/// match one character of a set. A backslash quotes the next character. Case is ignored.
 struct Glob {
     private enum Piece {
         case text(Unicode.Scalar)
@@ -9,7 +9,7 @@ struct Glob {
 
     private let pieces: [Piece]
 
-    /// Returns nil if the word contains no `*`, `?` or `[`, and is therefore no pattern.
+    /// Returns nil if the word contains no `*`, `?` or `[`, and is therefore not a pattern.
     init?(_ word: String) {
         guard word.utf8.contains(where: "*?[".utf8.contains) else { return nil }
         var rest = Array(word.lowercased().unicodeScalars)[...]
@@ -33,7 +33,7 @@ struct Glob {
         if isInverted { set.removeFirst() }
         var ranges: [ClosedRange<Unicode.Scalar>] = []
         while let scalar = set.popFirst() {
-            // If the first character of a set is a closing bracket, it belongs to the set.
+            // A closing bracket that is the first character of a set belongs to the set.
             if scalar == "]", !ranges.isEmpty {
                 rest = set
                 return .oneOf(ranges, isInverted: isInverted)
@@ -52,7 +52,8 @@ struct Glob {
         let text = Array(text.lowercased().unicodeScalars)
         var piece = 0
         var position = 0
-        // Matching continues at these indices if the last `*` has to match one more character.
+        // The piece after the last `*`, and the text position where that piece was last tried. After a mismatch,
+        // matching resumes one character further on, so that the `*` matches one character more.
         var retry: (piece: Int, position: Int)?
         while true {
             if piece < pieces.count, case .anyText = pieces[piece] {

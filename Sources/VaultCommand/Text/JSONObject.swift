@@ -3,7 +3,7 @@ import LinuxSystem
 
 /// A JSON object, for all JSON output except values and lists. `vault help json` describes the keys.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
-    /// A member of an object. If an optional value is nil, it is written as null.
+    /// A member of an object. An optional value that is nil is written as null.
     struct Member: Encodable {
         let value: any Encodable
 
@@ -27,8 +27,8 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
-    /// Returns the object on one line, with sorted keys in snake case. Characters that JSON allows but a terminal would
-    /// interpret are escaped. They occur only inside strings, where escapes are valid, since the rest is plain ASCII.
+    /// Returns the object as one line, with sorted keys in snake case. Escapes characters that JSON allows but a
+    /// terminal would interpret. They occur only inside strings, where escapes are valid. The rest is plain ASCII.
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

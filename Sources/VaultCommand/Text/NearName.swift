@@ -1,9 +1,9 @@
 enum NearName {
     /// Returns the candidate that differs from `typed` by the fewest typing mistakes, or nil if none is similar. A
-    /// mistake is an extra, missing, wrong or swapped letter. Case is ignored.
+    /// mistake is an extra, missing, wrong or swapped letter. Ignores case.
     static func nearest(to typed: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(typed.lowercased().utf8)
-        // Only one mistake per three letters, and three in total, are accepted. Other guesses would annoy users.
+        // One mistake per three letters is accepted, but no more than three in total. Wilder guesses would annoy users.
         var limit = min(3, max(1, word.count / 3))
         var best: String?
         for candidate in candidates where abs(candidate.utf8.count - word.count) <= limit {
@@ -16,7 +16,7 @@ enum NearName {
         return best
     }
 
-    /// Returns a question about a similar name for the end of an error message, or an empty text if `near` is nil.
+    /// Returns a question that suggests `near`, for the end of an error message, or an empty string if `near` is nil.
     static func question(_ near: String?) -> String { near.map { " Did you mean \"\($0)\"?" } ?? "" }
 
     /// Returns the optimal string alignment distance between two words.
@@ -42,6 +42,6 @@ enum NearName {
 }
 
 extension String {
-    /// Whether the word looks like an option. By convention, a single dash is an argument, which means standard input.
+    /// Whether the word looks like an option. A single dash does not: by convention, it stands for standard input.
     var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
 }

@@ -3,20 +3,20 @@ import Sealing
 extension Redactor {
     private typealias Piece = Slice<UnsafeRawBufferPointer>
 
-    /// The minimum size in bytes of a line that is hidden on its own. Shorter lines are common in other texts.
+    /// The minimum size in bytes of a line that is hidden on its own. Shorter lines are common in other output.
     private static let shortestLine = 8
 
-    /// Returns the texts to hide in a program's output for a secret value.
+    /// Returns the patterns to hide in a program's output for a secret value.
     ///
-    /// A program may print the value without surrounding white space, with other line ends, or line by line. So the
-    /// patterns are the whole value, with and without surrounding white space and with each kind of line end, and each
-    /// line without surrounding white space.
+    /// A program may strip white space from the value, change its line endings, or print it line by line. The patterns
+    /// therefore include the whole value, with and without surrounding white space, and with LF and CR LF as line
+    /// endings. They also include each line of at least `shortestLine` bytes, without surrounding white space.
     static func patterns(for value: borrowing SecretBytes) throws -> [Pattern] {
         try value.withUnsafeBytes { bytes in
             var whole = bytes[...]
             while whole.last == lineFeed { whole = whole.dropLast() }
             guard !whole.isEmpty else { return [] }
-            // If the value consists only of white space, the white space is its pattern.
+            // A value that consists only of white space is not stripped.
             let inner = trimmed(whole).isEmpty ? whole : trimmed(whole)
             let lines = lines(of: inner)
             var patterns: [Pattern] = []
@@ -43,7 +43,7 @@ extension Redactor {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Emits a text as a terminal would output it, with a carriage return before each line feed.
+    /// Emits text as a terminal would output it: with a carriage return before each line feed.
     private static func onTerminal(_ text: Piece, _ put: (UInt8) -> Void) {
         for byte in text {
             if byte == lineFeed { put(carriageReturn) }
@@ -58,7 +58,7 @@ extension Redactor {
         }
     }
 
-    /// Returns the lines, including empty lines, without their line ends (LF, CR LF or CR).
+    /// Returns the lines, including empty ones, without their line endings (LF, CR LF or CR).
     private static func lines(of text: Piece) -> [Piece] {
         var lines: [Piece] = []
         var rest = text
@@ -70,8 +70,8 @@ extension Redactor {
         return lines + [rest]
     }
 
-    /// The white space that programs strip from a text: Unicode's white space, the ASCII separators, which Python
-    /// strips, and the byte order mark.
+    /// The white space that programs strip from text: Unicode's white space, the ASCII separators, which Python strips,
+    /// and the byte order mark.
     private static let whiteSpace: [[UInt8]] = {
         let ranges: [ClosedRange<UInt32>] = [
             0x09...0x0D, 0x1C...0x20, 0x85...0x85, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029,

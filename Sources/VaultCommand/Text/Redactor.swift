@@ -2,13 +2,14 @@ import Sealing
 
 /// A filter that replaces secrets in a stream of bytes with asterisks, even if a secret arrives in several pieces.
 ///
-/// The Knuth-Morris-Pratt algorithm searches for each secret, so the work for a byte depends only on the number of
-/// secrets that the byte may belong to. Bytes that may begin a secret are held back. They equal the beginning of that
-/// secret, so no copy of them is needed.
+/// Each secret is searched for with the Knuth-Morris-Pratt algorithm, so the work for a byte depends only on the number
+/// of secrets that the byte may belong to. Bytes that may begin a secret are held back. They equal the beginning of
+/// that secret, so they need not be copied.
 struct Redactor {
     final class Pattern: Sendable {
         let text: SecretBytes
-        /// For each number of matching bytes, the next smaller number of bytes that also match.
+        /// For each length of a prefix of the text, the length of the longest shorter prefix with which that prefix
+        /// ends.
         fileprivate let fallbacks: [Int32]
 
         /// - Parameter text: the text to hide, which must not be empty.
@@ -20,7 +21,8 @@ struct Redactor {
         fileprivate var count: Int { text.count }
         fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
 
-        /// Returns the number of matching bytes after `byte`, if `matched` bytes matched before it.
+        /// Returns how many of the text's first bytes the stream ends with after `byte`, if it ended with `matched`
+        /// before.
         fileprivate func matched(after matched: Int, _ byte: UInt8) -> Int {
             text.withUnsafeBytes { text in
                 var matched = matched
@@ -48,22 +50,23 @@ struct Redactor {
     }
 
     private static let mask = Array("********".utf8)
-    /// The maximum number of a secret's first bytes that may be shown. Other texts may contain so few bytes too.
+    /// The maximum number of a secret's first bytes that may be shown. Such short sequences are also likely in harmless
+    /// output.
     private static let longestLittle = 3
 
     private let patterns: [Pattern]
     /// For each byte, the indices of the patterns that begin with it.
     private let starting: [[Int]]
     private var matches: [Match] = []
-    /// For each pattern, whether it is in `matches`.
+    /// For each pattern, whether `matches` contains a match of it.
     private var isMatching: [Bool]
     /// The number of bytes received so far.
     private var position = 0
-    /// The number of received bytes that have been written or replaced.
+    /// The number of received bytes that have been written, or replaced by asterisks.
     private var written = 0
-    /// The ranges of secrets that have not been written completely, in order.
+    /// The ranges of the stream that contain secrets and have not been completely replaced yet, in order.
     private var secrets: [Range<Int>] = []
-    /// Whether the asterisks for the first of the secrets have been written.
+    /// Whether the asterisks that replace the first range in `secrets` have already been written.
     private var isMasked = false
 
     init(_ patterns: [Pattern]) {
@@ -74,8 +77,8 @@ struct Redactor {
         isMatching = [Bool](repeating: false, count: patterns.count)
     }
 
-    /// Whether only a few bytes are held back. The caller then writes them unchanged, because they may be a prompt, and
-    /// the user would not answer a prompt that is held back.
+    /// Whether only a few bytes are held back. The caller then writes them unchanged, because they may belong to a
+    /// prompt that the user must see to answer it.
     var holdsLittle: Bool {
         guard let longest else { return false }
         return written < position && longest.count <= Redactor.longestLittle
@@ -95,7 +98,8 @@ struct Redactor {
         }
     }
 
-    /// Appends the bytes that were held back. If they begin a secret, the rest of it is still replaced.
+    /// Appends the bytes that were held back. If they turn out to begin a secret, the rest of that secret is still
+    /// replaced.
     mutating func flush(into output: inout [UInt8]) {
         guard let longest else { return }
         write(upTo: position, &output) { [patterns, position] in
@@ -103,8 +107,8 @@ struct Redactor {
         }
     }
 
-    /// Appends the bytes that were held back at the end of the stream. More than a few bytes of a secret are replaced,
-    /// because the program may have ended while it printed the secret.
+    /// Appends the bytes still held back when the stream ends. Replaces them if they are more than the first few bytes
+    /// of a secret, because the program may have ended while it was printing the secret.
     mutating func finish(into output: inout [UInt8]) {
         if let longest, longest.count > Redactor.longestLittle { hide(position - longest.count..<position) }
         flush(into: &output)
@@ -125,7 +129,7 @@ struct Redactor {
         }
     }
 
-    /// Updates the matches after a byte: each may continue, begin or end.
+    /// Updates the partial matches for the next byte, which may begin, continue or end a match.
     private mutating func advance(by byte: UInt8) {
         let former = matches
         matches.removeAll(keepingCapacity: true)
@@ -142,7 +146,7 @@ struct Redactor {
         if goesOn > 0 { matches.append(Match(pattern: index, count: goesOn)) }
     }
 
-    /// Adds the range of a secret that ends here. Combines it with the ranges that it overlaps.
+    /// Adds the range of a secret, combined with the ranges that it overlaps.
     private mutating func hide(_ secret: Range<Int>) {
         var start = secret.lowerBound
         while let last = secrets.last, last.upperBound > start {

@@ -1,6 +1,6 @@
 /// The roff markup of manual pages, as man(7) describes it.
 enum Roff {
-    /// Returns the markup for a line of text, in which parts between backticks are bold.
+    /// Returns the markup for a line of text. Parts between backticks become bold.
     static func text(_ text: String) -> String {
         let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
         guard pieces.count % 2 == 1 else { return line(escaped(text)) }
@@ -27,7 +27,7 @@ enum Roff {
 
     private static func line(_ escaped: String) -> String { (escaped.hasPrefix(".") ? "\\&" : "") + escaped + "\n" }
 
-    /// Returns the number in at least four hexadecimal digits, as roff requires.
+    /// Returns the number as at least four hexadecimal digits, as roff requires.
     private static func fourDigits(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -1,7 +1,8 @@
 import Vault
 
 extension SecretBytes {
-    /// Creates guarded memory of the bytes that `write` emits. Calls `write` twice; the first call only counts them.
+    /// Creates guarded memory from the bytes that `write` emits. Calls `write` twice, the first time only to count
+    /// them.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

@@ -12,12 +12,12 @@ enum SecretJSON {
         value.withUnsafeBytes { $0.first == UInt8(ascii: "{") }
     }
 
-    /// Creates an object. Omits members whose value is nil.
+    /// Creates a JSON object. Omits members whose value is nil.
     static func object(_ members: KeyValuePairs<String, SecretJSON?>) -> SecretJSON {
         .object(members.compactMap { member in member.value.map { (member.key, $0) } })
     }
 
-    /// Returns the JSON on one line, or nil if a secret is not UTF-8 and JSON therefore cannot hold it.
+    /// Returns the JSON as one line, or nil if a secret is not UTF-8, because JSON cannot represent it.
     func line() throws -> SecretBytes? {
         guard isText else { return nil }
         return try SecretBytes(composing: { put in

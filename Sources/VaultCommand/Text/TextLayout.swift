@@ -18,7 +18,7 @@ enum TextLayout {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns terms with their meanings in one column. If a term is too long, its meaning is on the next line.
+    /// Returns terms with their meanings aligned in a column. If a term is too long, its meaning is on the next line.
     static func definitions(_ rows: [(term: String, meaning: String)], column: Int? = nil) -> String {
         let column = column ?? self.column(of: rows.map(\.term))
         return rows.map { term, meaning in
@@ -42,10 +42,11 @@ enum TextLayout {
         return onLeft ? spaces + text : text + spaces
     }
 
-    /// Breaks the lines of help between words, for a terminal of `columns` columns or, if nil, for ``width``.
+    /// Breaks lines of help between words, for a terminal of `columns` columns or, if nil, for ``width``.
     ///
-    /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
-    /// deeper lines, which belong to the row above them.
+    /// Help text consists of paragraphs, rows, and lines that belong to a row. Paragraphs are not indented. Rows are
+    /// indented by two columns, and may have a term and a meaning. Lines that belong to the row above them are indented
+    /// further.
     static func fitted(_ text: String, to columns: Int? = nil) -> String {
         let width = min(columns ?? width, maximumWidth)
         var rows: [Row] = []
@@ -73,14 +74,14 @@ enum TextLayout {
         init(_ line: Substring) {
             indent = line.prefix { $0 == " " }.count
             let pieces = line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false)
-            // Two spaces end a term. Between them, `split` has found an empty piece.
+            // Two spaces end a term. `split` returns an empty piece between them.
             let gap = indent == Row.indent ? pieces.firstIndex(of: "") ?? 0 : 0
             term = Array(pieces[..<gap])
             words = pieces[gap...].filter { !$0.isEmpty }
             column = gap > 0 ? line.count - words.joined(separator: " ").count : indent
         }
 
-        /// Returns whether this line continues the paragraph or the meaning in the row `last`.
+        /// Returns whether this line continues the previous paragraph, or the meaning column of the row `last`.
         func continues(_ last: Row) -> Bool {
             !words.isEmpty && !last.words.isEmpty && indent >= last.column
                 && (indent == 0 || last.column > Row.exampleIndent)
@@ -96,7 +97,7 @@ enum TextLayout {
             return TextLayout.padded(start, to: column) + lines(words, indent: column, width).dropFirst(column)
         }
 
-        /// Breaks words into lines. Reduces the indent if a word would not fit otherwise.
+        /// Breaks words into lines. Reduces the indent if a word would otherwise not fit.
         private func lines(_ words: [Substring], indent: Int, _ width: Int) -> String {
             let indent = max(0, min(indent, width - longest(words)))
             return TextLayout.wrapped(words.joined(separator: " "), indent: indent, width: width)
@@ -116,12 +117,12 @@ enum Quantity {
     /// Returns `1 entry` or `4,560 entries`.
     static func entries(_ count: Int) -> String { "\(number(count)) \(count == 1 ? "entry" : "entries")" }
 
-    /// Returns a size in the largest unit of which there is at least one, such as `512 bytes` or `1.5 KiB`. Numbers
-    /// below ten have one decimal.
+    /// Returns a size in the largest unit that yields at least one, such as `512 bytes` or `1.5 KiB`. Numbers below ten
+    /// have one decimal place, unless it is zero or the unit is bytes.
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
         let (unit, scale) = bytes < 1 << 20 ? ("KiB", 1 << 10) : bytes < 1 << 30 ? ("MiB", 1 << 20) : ("GiB", 1 << 30)
-        // `bytes * 10` could overflow, because a size that is read from a vault may be any number.
+        // `bytes * 10` could overflow, because a size read from a vault may be any number.
         let tenths = bytes / scale * 10 + bytes % scale * 10 / scale
         let decimal = tenths < 100 && !tenths.isMultiple(of: 10) ? ".\(tenths % 10)" : ""
         return "\(number(tenths / 10))\(decimal) \(unit)"
@@ -133,7 +134,7 @@ enum Quantity {
 extension String {
     var hasSlashAtEnd: Bool { utf8.last == UInt8(ascii: "/") }
 
-    /// The part after the last slash. If the text ends with a slash, the folder's name with this slash.
+    /// The part after the last slash. If the string ends with a slash, this is the folder's name with that slash.
     var lastPathComponent: String {
         let body = hasSlashAtEnd ? utf8.dropLast() : utf8[...]
         guard let slash = body.lastIndex(of: UInt8(ascii: "/")) else { return self }

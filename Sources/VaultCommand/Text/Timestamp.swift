@@ -2,20 +2,20 @@ import FoundationEssentials
 import Glibc
 
 enum Timestamp {
-    /// Returns a time in UTC to the millisecond, which is the vault's precision, as in `2026-01-31T09:05:00.120Z`.
-    /// Foundation's ISO 8601 style would truncate a floating-point number, and print `.119Z` in this example.
+    /// Returns a time in UTC with milliseconds, the vault's precision, as in `2026-01-31T09:05:00.120Z`. Foundation's
+    /// ISO 8601 style truncates the floating-point number, and would return `.119Z` in this example.
     static func text(_ date: Date) -> String {
         var bytes: [UInt8] = []
         write(date) { bytes.append($0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes the text of ``text(_:)`` directly, because a list of a million entries contains two million times.
+    /// Emits the bytes of ``text(_:)`` directly, because a list of a million entries contains two million timestamps.
     static func write(_ date: Date, _ put: (UInt8) -> Void) {
         guard let milliseconds = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded()) else {
             return "unknown".utf8.forEach(put)
         }
-        // Before 1970, the number is negative, but the fraction still counts upwards.
+        // Before 1970, `milliseconds` is negative, but the fraction of a second is always written as 0 to 999.
         let fraction = (milliseconds % 1000 + 1000) % 1000
         var time = milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
         var parts = tm()
@@ -31,8 +31,8 @@ enum Timestamp {
         write(Int32(fraction), from: 100, before: "Z", put)
     }
 
-    /// Parses a time in UTC as ``text(_:)`` returns it, with or without the fraction, or only a day. Returns nil for
-    /// any other text, and for an invalid date or time.
+    /// Parses a time in UTC in the form of ``text(_:)``, with or without the fraction, or a date without a time.
+    /// Returns nil for any other text, and for an invalid date or time.
     static func date(_ text: String) -> Date? {
         let whole =
             switch text.utf8.count {
@@ -50,11 +50,11 @@ enum Timestamp {
         parts.tm_min = numbers[4]
         parts.tm_sec = numbers[5]
         let date = Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(numbers[6]) / 1000)
-        // timegm accepts invalid dates, for example a day after the end of a month, as a day of the next month.
+        // timegm accepts an invalid date, such as a day past the end of a month, and returns a day of the next month.
         return self.text(date) == whole ? date : nil
     }
 
-    /// Writes a number's digits, from the one that counts `first` down, and then the separator.
+    /// Writes a number's digits, beginning with the place value `first`, and then the separator.
     private static func write(
         _ number: Int32, from first: Int32, before separator: Unicode.Scalar, _ put: (UInt8) -> Void
     ) {

@@ -18,12 +18,12 @@ extension Mirror.State {
         return bytes + Self.check(of: bytes)
     }
 
-    /// Returns a checksum of a state's bytes. It lets a reader detect that another process is still writing the state.
+    /// Returns a checksum of a state file's bytes. It lets a reader detect that another process is still writing it.
     private static func check(of bytes: [UInt8]) -> ArraySlice<UInt8> {
         bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
     }
 
-    /// Parses a state file. Ignores the bytes after the state, which are the remains of an older, longer state.
+    /// Parses a state file. Ignores any bytes after the state, which are left over from an older, longer state.
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
@@ -50,31 +50,31 @@ extension Mirror.State {
 }
 
 extension RangeSet<UInt64> {
-    /// Returns the parts of `range` that this set lacks. All offsets from `end` on count as missing.
+    /// Returns the parts of `range` that this set lacks. All offsets at or after `end` count as missing.
     func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
         Array(RangeSet(range).subtracting(intersection(RangeSet(0..<end))).ranges)
     }
 }
 
 extension Mirror.State {
-    /// Returns whether this process may use the copy that this state describes. The copy must be of `generation`. It
-    /// must end at the log position `included`, or at one that could be later in the same history.
+    /// Returns whether this process may use the copy that this state describes. The copy must belong to `generation`.
+    /// It must end at the log position `included`, or at one that could be later in the same history.
     func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
         head.generation == generation && included.map(head.position.mayFollow) ?? true
     }
 }
 
 extension LogPosition {
-    /// Returns whether this position equals `other`, or could be later in the same history.
+    /// Returns whether this log position equals `other`, or could be later in the same history.
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
-// The first command that finds the server unreachable records the time in a file, so that later commands need not wait.
+// The first command that finds the server unreachable records the time in a file, so that later ones do not wait.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }
 
-    /// The number of seconds since a process found the server unreachable; nil if no outage is recorded.
+    /// The number of seconds since a process last found the server unreachable; nil if no outage is recorded.
     var outageAge: Int? {
         guard let found = (try? outage.readTrustworthy(upTo: 8)) ?? nil, found.bytes.count == 8 else { return nil }
         let time = found.bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }

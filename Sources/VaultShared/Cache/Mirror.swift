@@ -4,18 +4,18 @@ import Sealing
 
 /// This machine's copy of a vault in a database, with the same sealed bytes.
 ///
-/// The copy only saves time. The log authenticates the copy's bytes. If this fails, the log reads them from the
-/// database. But the log's end in the copy's state is trusted, so files of other users are ignored. One file has the
-/// sealed bytes, at the same offsets as in the database; a complete one is a vault file. The state is in a second file.
+/// The copy serves only to save time. The log authenticates its bytes, and falls back to the database if that fails.
+/// But the log's end in the copy's state is trusted, so files of other users are ignored. One file contains the sealed
+/// bytes at the same offsets as in the database; once complete, it is a vault file. A second file contains the state.
 final class Mirror: Sendable {
     struct State {
-        /// The vault's head that the database last returned.
+        /// The vault's head (its generation and the end of its log), as the database last returned it.
         var head: StoreHead
         /// The time at which the database returned the head, in milliseconds since 1970.
         var contact: UInt64
-        /// The ranges of bytes that the copy has.
+        /// The ranges of the vault's bytes that the copy contains.
         var ranges = RangeSet<UInt64>()
-        /// The open file with the copy's bytes; nil until it is opened. It stays usable even if it is removed.
+        /// The open file with the copy's bytes; nil until it is opened. It remains usable even if it is removed.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -39,14 +39,14 @@ final class Mirror: Sendable {
     let folder: String
     let name: String
     let files: any FileSystem
-    /// The copy's state. It is read from its file on first use, while the login to the server may be in progress.
+    /// The state of the copy. It is read from its file on first use, possibly during the login to the server.
     private let state = Mutex(Reading())
 
     private struct Reading {
         var isDone = false
         var found: State?
-        /// A log position that this process's log includes, or up to which the copy has been saved to a separate file.
-        /// A copy that ends at this position can therefore be replaced without losing changes.
+        /// If the copy ends at this log position, it can be replaced without losing changes: either this process's log
+        /// includes them, or the copy has been saved to a separate file up to this position.
         var included: LogPosition?
     }
 
@@ -61,14 +61,14 @@ final class Mirror: Sendable {
             if !state.isDone {
                 state.isDone = true
                 state.found = read()
-                // The log is opened from this state, so the log includes the position at which the state ends.
+                // The log is opened from the copy's state, and therefore includes the copy's last log position.
                 state.included = state.included ?? state.found?.head.position
             }
             return body(&state)
         }
     }
 
-    /// Makes the next access read the copy's files again, because another process may have changed them.
+    /// Makes the next access reread the copy's files, because another process may have changed them.
     func reread() { state.withLock { $0.isDone = false } }
 
     private func read() -> State? {
@@ -101,16 +101,17 @@ final class Mirror: Sendable {
     var head: StoreHead? { withState { $0.found?.head } }
     /// The time at which the database returned ``head``, in milliseconds since 1970.
     var contact: UInt64? { withState { $0.found?.contact } }
-    /// The newest head that any process on this machine has saved; nil if there is no copy.
+    /// The newest head that any process on this machine has saved in the copy; nil if there is no copy.
     var savedHead: StoreHead? {
-        // This process's state is loaded first, so that the log is never opened from a state newer than this head.
+        // First loads the state from which this process opens the log, because that state must not be newer than the
+        // head returned here.
         withState { _ in }
         return readState()?.head
     }
 
     var path: String? { withState { $0.found.map { bytesPath($0.head.generation) } } }
 
-    /// The path of the file with the copy's bytes if it has all bytes of the vault; otherwise nil.
+    /// The path of the file with the copy's bytes; nil unless the file contains all bytes of the vault.
     var completePath: String? {
         withState { state in
             guard let found = state.found, found.has(0..<found.head.size) else { return nil }
@@ -118,12 +119,13 @@ final class Mirror: Sendable {
         }
     }
 
-    /// Returns the ranges of bytes that the copy has; nil if the copy is of another generation.
+    /// Returns the ranges that the copy contains; nil if the copy belongs to another generation.
     func ranges(of generation: UInt64) -> [Range<UInt64>]? {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
-    /// Returns the ranges that the copy lacks; none if the copy's head and `head` are of different vault states.
+    /// Returns the ranges of the vault that the copy lacks, or no ranges if the copy's head and `head` describe
+    /// different states of the vault.
     func gaps(of head: StoreHead) -> [Range<UInt64>] {
         withState { state in
             guard let found = state.found, found.head.isAlike(head) else { return [] }
@@ -150,14 +152,14 @@ final class Mirror: Sendable {
     /// Records that the copy can be replaced without loss if it ends at `position`; see ``Reading/included``.
     func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
-    /// Saves the head that the database has returned, and bytes that the log has accepted, to the copy. Returns whether
-    /// both have been saved; if not, later reads only take longer.
+    /// Saves in the local copy the head that the database returned and the bytes that the log has accepted. Returns
+    /// whether both were saved. If not, the only consequence is that later reads take longer.
     ///
-    /// - Parameter isNew: whether the former contents of the copy are dropped.
+    /// - Parameter isNew: whether to drop the former contents of the copy.
     @discardableResult
     func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) -> Bool {
         let now = Clock.milliseconds
-        // If only the contact time differs, it is saved at most once per ``contactPrecision``.
+        // If only the time of the last server contact differs, updates the copy at most once per ``contactPrecision``.
         if !isNew, pieces.allSatisfy(\.bytes.isEmpty), let kept = withState({ $0.found }), kept.head == head,
             (kept.contact..<kept.contact + Mirror.contactPrecision).contains(now)
         {
@@ -166,17 +168,19 @@ final class Mirror: Sendable {
         let kept = change(creating: isNew) { saved, included in
             var new = State(head: head, contact: now)
             if isNew {
-                // Checks again, because another process may have changed the copy since the caller checked it.
+                // Replacing the copy must not lose changes, and another process may have saved some since the caller
+                // checked.
                 let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
                 return isIncluded ? (new, pieces) : nil
             }
             guard let saved, saved.continues(included, of: head.generation) else { return nil }
             let end = saved.head.position
             guard head.position.mayFollow(end) || end.mayFollow(head.position) else { return nil }
-            // Threads and processes may save the database's answers out of order, so the newer head is kept.
+            // Threads and processes may save heads in a different order than the database returned them, so the newer
+            // one is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Bytes before the copy's end are added only if the server's history is known to include that end.
+            // Bytes before the copy's end are saved only if the server's history is known to include that end.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
@@ -185,11 +189,12 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Saves bytes that the database returned with `head`. The log need not have accepted them. Returns true if saved.
+    /// Saves bytes that the database returned with `head`. The log need not have accepted them. Returns whether the
+    /// copy now contains them all.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
-            // A server that has been restored from a backup must not change the copy. So bytes before the copy's end
-            // are saved only after the log has accepted the server's history.
+            // If the server has been restored from a backup, its bytes must not replace those of the copy. Bytes before
+            // the copy's end are therefore saved only after the log has accepted the server's history.
             guard let saved, saved.continues(included, of: head.generation),
                 bytes.offset >= saved.head.size || [saved.head.position, included].contains(head.position)
             else { return nil }
@@ -212,21 +217,22 @@ final class Mirror: Sendable {
 
     /// Changes the copy under its file lock. Nothing is written before `decide` has determined what may change.
     ///
-    /// If the server has been restored from a backup, only the copy may have later changes, which another process may
-    /// have saved. So valid ranges are overwritten only if the new state drops all of them.
+    /// If the server has been restored from a backup, later changes may exist only in the copy, where another process
+    /// may have saved them. Bytes before the copy's former end are therefore overwritten only in ranges that the new
+    /// state does not contain.
     ///
-    /// The state file is overwritten, because replacing it costs ten times as much. Nothing is flushed, so after a
-    /// power loss, the copy may be outdated, or some of its bytes may not authenticate.
+    /// The state file is overwritten, because replacing it takes ten times as long. Nothing is flushed, so after a
+    /// power loss the copy may be outdated, or some of its bytes may not authenticate.
     ///
-    /// - Parameter decide: returns the new state and the bytes to add; nil if nothing may change. The new state has
-    ///   only those of the saved ranges that remain valid.
-    /// - Returns: the new state; nil if nothing has been changed.
+    /// - Parameter decide: returns the new state and the bytes to add, or nil to change nothing. Of the ranges saved so
+    ///   far, the new state contains only those that remain valid.
+    /// - Returns: the new state; nil if nothing was changed.
     private func change(
         creating isCreating: Bool = false,
         _ decide: (_ saved: State?, _ included: LogPosition?) -> (State, [StoreBytes])?
     ) -> State? {
         if isCreating { try? files.makeFolders(folder) }
-        // A timeout of one second suffices, because other processes hold this file's lock for much less.
+        // A timeout of one second suffices, because other processes hold this lock much more briefly.
         guard let file = opened(statePath, isCreating ? .readWriteOrCreateNoFollow : .readWriteNoFollow),
             (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
         else { return nil }
@@ -275,8 +281,8 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file with the copy's bytes, for writing if possible. Drops ranges that the file no longer has, for
-    /// example because another process has truncated it.
+    /// Opens the file with the copy's bytes, for writing if possible. Drops the ranges that the file no longer
+    /// contains, for example because another process has truncated it.
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0

@@ -3,7 +3,7 @@ import Formats
 private import Glibc
 import Sealing
 
-/// The parameters of a connection, as libpq's keywords (PostgreSQL's documentation, 34.1.2) and their values.
+/// The parameters of a connection: libpq's keywords (PostgreSQL's documentation, 34.1.2) and their values.
 struct ConnectionParameters: Sendable {
     private var values: [String: String] = [:]
 
@@ -16,7 +16,7 @@ struct ConnectionParameters: Sendable {
 
     /// Passes the parameters to `body` in the form that libpq requires: two null-terminated lists of C strings.
     ///
-    /// - Parameter password: a C string, which is passed without a copy outside of guarded memory.
+    /// - Parameter password: a C string, which is not copied out of guarded memory.
     func withPointers<Result>(
         and password: HeldSecret? = nil, _ body: (_ keywords: List, _ values: List) -> Result
     ) -> Result {
@@ -67,11 +67,11 @@ struct ConnectionParameters: Sendable {
         return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
     }
 
-    /// An invalid value of `target_session_attrs`. If it is set, libpq collects all parameters but does not connect.
+    /// An invalid value of `target_session_attrs`. It makes libpq collect all parameters but not connect.
     private static let noServer = "none-is-asked"
 
-    /// Returns all parameters with which libpq would connect: the given ones, and those that libpq reads from
-    /// environment variables and a service file. Omits passwords.
+    /// Returns all parameters that libpq would use to connect: the given ones, and those that it reads from environment
+    /// variables and a service file. Omits passwords.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> ConnectionParameters {
         var parameters = given
         parameters["target_session_attrs"] = noServer

@@ -8,7 +8,8 @@ final class ConnectionPool: Sendable {
     private let servers = Mutex<[Server]>([])
     private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
-    /// A connection that is being established, or on which a statement has been sent before its result is needed.
+    /// The connection that ``begin()`` has started. It may still be logging in, or be waiting for the answer to a
+    /// statement that ``ask(_:)`` sent early.
     private let begun = Mutex<Begun?>(nil)
     private let last = Mutex<Host?>(nil)
 
@@ -21,17 +22,18 @@ final class ConnectionPool: Sendable {
 
     private struct Begun {
         let connection: PostgresConnection
-        /// The statement that is sent once the connection is established.
+        /// The statement to send once the connection is established.
         var question: Statement?
         var asked: Deadline?
     }
 
-    /// The time for which ``begin()`` waits for the login. A server on this machine may share a core with this process,
-    /// so the wait lets the server run. If the login takes longer, ``goOn()`` or ``take(until:)`` completes it.
+    /// How long ``begin()`` waits for the login. The wait lets a server on this machine run, which may share a core
+    /// with this process. If the login takes longer, ``goOn()`` or ``take(until:)`` completes it.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The maximum age of an answer to a statement sent in advance. A wait for a passphrase may exceed it, for example.
+    /// The time after which an answer to ``ask(_:)`` is outdated. It can be that old if the user had to enter a
+    /// passphrase in the meantime.
     private static let answerLifetime: Duration = .seconds(1)
-    /// The login timeout per host if there are several, so that an unreachable host does not delay the login for long.
+    /// The login timeout for each of several hosts. It is short, so that an unreachable host causes little delay.
     private static let patience: Duration = .seconds(2)
 
     /// - Parameters:
@@ -49,7 +51,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// The number of hosts. If there are several, one of the others may soon take over from a host that fails.
+    /// The number of hosts. If there are several and one fails, retrying makes sense: another host may soon take over.
     var hostCount: Int { (try? found().count) ?? 1 }
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
@@ -64,7 +66,7 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Begins to connect to the first host, and waits for 1 ms at most. ``goOn()`` or the next ``take(until:)``
+    /// Begins to connect to the first host, and waits for at most 1 ms. ``goOn()`` or the next ``take(until:)``
     /// continues the login. If the login fails, ``take(until:)`` starts a new one. Does nothing if the password is in
     /// an entry, because the entry is read only when a connection is needed.
     func begin() {
@@ -75,7 +77,7 @@ final class ConnectionPool: Sendable {
         begun.withLock { $0 = Begun(connection: connection) }
     }
 
-    /// Sends a statement in advance, once the login that ``begin()`` started is complete; see ``answer(until:)``.
+    /// Sends a statement, once the login that ``begin()`` started is complete. ``answer(until:)`` returns its result.
     func ask(_ question: Statement) {
         begun.withLock { $0?.question = question }
         goOn()
@@ -95,7 +97,8 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer that ``ask(_:)`` has requested. Returns nil if there is no answer or if it is outdated.
+    /// Waits for the answer to the statement that ``ask(_:)`` sent. Returns nil if no statement was sent, or if the
+    /// answer is outdated or cannot be read.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -105,7 +108,7 @@ final class ConnectionPool: Sendable {
         return asked + ConnectionPool.answerLifetime > .now ? rows : nil
     }
 
-    /// Returns an idle or a new connection. If all of several hosts are unreachable, retries until the deadline.
+    /// Returns an idle or a new connection. If none of several hosts can be reached, retries until the deadline.
     func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         _ = answer(until: deadline)
         while let connection = idle.withLock({ $0.popLast() }) {
@@ -155,15 +158,17 @@ final class ConnectionPool: Sendable {
         last.withLock { $0 = connection.host }
     }
 
-    /// Puts a connection back into the pool. Drops it if it is broken or has an open transaction.
+    /// Puts a connection back into the pool, or drops it if it is broken or has an open transaction.
     func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
-    /// Makes new connections try the next host first, because the current first host has lost changes.
+    /// Makes new connections try the next host first, because the current first host lacks changes that had been
+    /// committed.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }
         }
-        // The connections are closed when the returned array is released, outside of the mutex.
+        // Closes the idle connections only after the mutex has been unlocked, because that is when the returned array
+        // is released.
         _ = idle.withLock { idle in
             defer { idle = [] }
             return idle

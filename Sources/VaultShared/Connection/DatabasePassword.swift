@@ -3,8 +3,8 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-/// A database password that is stored in an entry of this machine's own vault. As with any reader, the entry's policy
-/// restricts the reads, and the access log records them.
+/// A database password that is stored in an entry of this machine's own vault. The entry's policy applies to each read,
+/// and the access log records it, as for any other reader.
 struct DatabasePassword: Sendable {
     private let name: String
     /// The reader's name in the access log and in policies.
@@ -12,7 +12,7 @@ struct DatabasePassword: Sendable {
 
     init(inEntry name: String) { self.name = name }
 
-    /// Reads the password as a C string. Throws if the entry's attributes do not permit this use for all of `servers`.
+    /// Reads the password as a C string. Throws if the entry's attributes do not permit its use for all of `servers`.
     func read(for servers: [VerifiedServer]) throws(PostgresError) -> HeldSecret {
         do throws(VaultError) {
             var location = try VaultLocation.local()
@@ -21,8 +21,9 @@ struct DatabasePassword: Sendable {
             }
             location.cache = nil
             let vault = location.vault
-            // The caller may hold mutexes of the log in the database. A vault in a file never opens another vault. So
-            // no thread that holds the mutexes acquired here waits for the caller's mutexes.
+            // The caller may hold mutexes of the log in the database. This cannot cause a deadlock: a vault in a file
+            // never opens another vault, so no thread that holds the mutexes acquired here waits for those of the
+            // caller.
             let found = try LockRank.separately { () throws(VaultError) in
                 try Keychain(at: location).read(
                     name, for: DatabasePassword.reader,
@@ -32,7 +33,7 @@ struct DatabasePassword: Sendable {
             }
             guard let found else { throw VaultError(.absent, "No entry named \"\(name)\" in \(vault).") }
             guard let password = try DatabasePassword.cString(of: found.bytes) else {
-                throw VaultError(.wrongType, "\"\(name)\" has a zero byte, which a password cannot have.")
+                throw VaultError(.wrongType, "\"\(name)\" contains a zero byte, which no password can contain.")
             }
             return password
         } catch { throw PostgresError(.malformed, "the password cannot be read: \(error.message)") }

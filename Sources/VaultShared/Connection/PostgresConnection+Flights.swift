@@ -12,13 +12,13 @@ extension PostgresConnection {
 
     /// Sends statements in one flight, and waits for all of their results.
     ///
-    /// Outside of an explicit transaction, the statements form one transaction. Throws the error of the first statement
+    /// Outside an explicit transaction, the statements form one transaction. Throws the error of the first statement
     /// that fails; the statements after it are not executed.
     func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
         let answer = try turn.withLock { (session) throws(PostgresError) in
             try fly(statements, &session, until: deadline)
         }
-        // If a statement of the transaction failed, the server answers COMMIT with the tag ROLLBACK and no error.
+        // If a statement of the transaction failed, the server answers COMMIT with the tag ROLLBACK, not with an error.
         for (statement, rows) in zip(statements, answer.rows)
         where statement.text == Statement.commit.text && rows.tag != "COMMIT" {
             throw .aborted
@@ -26,8 +26,8 @@ extension PostgresConnection {
         return answer
     }
 
-    /// Sends a statement, and passes its rows to `take` one by one as they arrive (34.6, "Retrieving Query Results
-    /// Row-by-Row"). A result of many megabytes is thus never in memory as a whole.
+    /// Sends a statement, and passes its rows to `take` one by one as they arrive (PostgreSQL's documentation, 34.6,
+    /// "Retrieving Query Results Row-by-Row"). A result of many megabytes is thus never held in memory all at once.
     ///
     /// - Parameter take: handles a row. It must not use the connection.
     func rows(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) {
@@ -36,7 +36,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Does the same as ``rows(of:until:_:)``. Returns false immediately if another thread is using the connection.
+    /// Works like ``rows(of:until:_:)``, but returns false immediately if another thread is using the connection.
     func rowsIfFree(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) -> Bool {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
             try fly([statement], &session, until: deadline, byRow: true, take)
@@ -74,12 +74,13 @@ extension PostgresConnection {
             try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // Flushes after a large statement. Otherwise libpq would move its unsent bytes on each send, for
-                    // example 90 times for 16 MiB.
+                    // Flushes after a large statement. Otherwise, libpq would move the unsent bytes in its buffer on
+                    // each send, for example 90 times for 16 MiB.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
-            // A failure is ignored, because its only effect is that libpq returns all rows in one result.
+            // If libpq refuses single-row mode, it returns all rows in one result. That is also correct, but needs more
+            // memory.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
@@ -88,7 +89,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Prepares the session's recorded statements on the server, once enough flights have been recorded.
+    /// Prepares the recorded statements on the server if ``PreparedStatements/takeDue()`` returns any.
     private func prepare(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
         let forms = session.prepared.takeDue()
         guard !forms.isEmpty else { return }
@@ -105,12 +106,12 @@ extension PostgresConnection {
             _ = try arrive(of: 1 + forms.count, &session, until: deadline)
             session.prepared.prepared(forms)
         } catch {
-            // A refusal is ignored, because the server also executes statements that are not prepared.
+            // It is no error if the server refuses to prepare the statements, because it can execute them unprepared.
             guard case .refused = error.reason else { throw error }
         }
     }
 
-    /// - Parameter limit: the maximum total size of the results' values, in bytes.
+    /// - Parameter limit: the maximum total size in bytes of all values in the results.
     private func depart(
         _ session: inout Session, limit: UInt64, until deadline: Deadline,
         _ send: (inout Session) throws(PostgresError) -> Void
@@ -154,20 +155,22 @@ extension PostgresConnection {
             if session.wire?.isSent ?? true {
                 if state == 0 { return }
             } else {
-                // Also waits for incoming bytes, because a server may accept no more until its answer is read.
+                // Also waits for incoming bytes, because a server may accept no more statements until its results have
+                // been read.
                 try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
                 try receive(&session)
             }
         }
     }
 
-    /// Reads the results of a whole flight. Throws an error of the connection, but returns the error of a statement.
+    /// Reads the results of all statements of a flight. Throws errors of the connection, but returns the error of a
+    /// statement.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
-        // After the deadline, bytes that have already arrived are read once more, but no further ones are awaited.
+        // After the deadline, reads the bytes that have already arrived, but does not wait for more.
         var isLate = false
         while true {
             while PQisBusy(handle) == 1 {
@@ -197,7 +200,7 @@ extension PostgresConnection {
     }
 
     /// Returns whether the connection goes through a pooler, which may reuse the session and its settings for other
-    /// clients. Behind a pooler, the ID of the server process differs from the ID that was reported at the login.
+    /// clients. Behind a pooler, the ID of the server process differs from the one that was reported at the login.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in try isPooledNow(&session, until: deadline) }
     }

@@ -6,10 +6,10 @@ import LinuxSystem
 
 /// A connection to a server through libpq (PostgreSQL's documentation, chapter 34).
 ///
-/// It is Sendable although unchecked, because after `init` only the thread that holds the mutex uses libpq's handle.
+/// It is `@unchecked Sendable`: after `init`, only the thread that holds the mutex uses libpq's handle.
 final class PostgresConnection: @unchecked Sendable {
     struct Session: ~Copyable {
-        /// The poll(2) events for which the login waits on the socket; 0 once the connection is established.
+        /// The poll(2) events that the login waits for on the socket; 0 once the connection is established.
         var wanted = Int16(POLLOUT)
         var prepared = PreparedStatements()
         /// The relay between libpq and the server; nil until a server has been reached.
@@ -29,7 +29,7 @@ final class PostgresConnection: @unchecked Sendable {
         let started = server.parameters.withPointers(and: password) { PQconnectStartParams($0, $1, 0) }
         guard let started else { throw PostgresError(.notConnected, "no memory") }
         handle = started
-        // At this verbosity, login errors contain the SQLSTATE.
+        // Only verbose error messages contain the SQLSTATE of a failed login.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         PQsetNoticeReceiver(
             handle,
@@ -52,7 +52,7 @@ final class PostgresConnection: @unchecked Sendable {
         guard try goOn(until: deadline) else { throw .timedOut }
     }
 
-    /// Continues to connect. Returns false if the deadline passes first; the caller can then call again.
+    /// Continues to connect. Returns false if the deadline passes first. The caller can then call this method again.
     func goOn(until deadline: Deadline) throws(PostgresError) -> Bool {
         try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
@@ -80,7 +80,8 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Inserts a ``Wire`` between libpq and a server once they are connected, and again if libpq changes the server.
+    /// Inserts a ``Wire`` between libpq and the server once they are connected. Inserts a new one if libpq connects to
+    /// another server.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -105,7 +106,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Passes bytes that have arrived from the server to libpq.
+    /// Passes libpq the bytes that have arrived from the server.
     func receive(_ session: inout Session) throws(PostgresError) {
         if vault_bytes_waiting(PQsocket(handle)) == 0 { try session.wire?.carryIn() }
         guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
@@ -134,7 +135,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether the connection is intact and has an open transaction that has not failed.
+    /// Whether the connection is intact and has an open transaction in which no statement has failed.
     var isInTransaction: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { _ in PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_INTRANS
@@ -149,9 +150,9 @@ final class PostgresConnection: @unchecked Sendable {
     enum Encryption {
         /// The server has proved its identity by its TLS certificate or its Kerberos ticket.
         case certificate, ticket
-        /// The server is on this machine, so no protection is needed.
+        /// The server is on this machine, so the connection needs no protection.
         case local(hasTLS: Bool)
-        /// TLS is used, but the server has not proved its identity. The value is the `sslmode`.
+        /// TLS is used, but the server has not proved its identity. The associated value is the connection's `sslmode`.
         case unproved(String)
         case none
     }
@@ -198,9 +199,10 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Returns whether the server becomes ready in time. libpq's answers and the server's commits have no timeout.
+    /// Waits until the connection is ready; returns false if the deadline passes first. libpq's calls and the server's
+    /// commits have no timeout of their own.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
-        // If libpq has not read all bytes that the wire has passed to it, there is no need to wait.
+        // If the `Wire` has passed libpq bytes that libpq has not read yet, there is no need to wait for the server.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
         while true {
             let milliseconds = deadline.millisecondsLeft
@@ -211,10 +213,11 @@ final class PostgresConnection: @unchecked Sendable {
     }
 }
 
-/// Returns libpq's code for a field of an error report (34.3.1).
+/// Returns libpq's code for a field of an error report (PostgreSQL's documentation, 34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// A flag that is set when the server sends a warning, for example that a commit's wait for the standby was cancelled.
+/// A flag that is set when the server sends a warning, for example because a commit's wait for the standby was
+/// cancelled.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

@@ -1,11 +1,11 @@
 import LinuxSystem
 
-/// An error of a server or of libpq. It contains neither passwords nor values.
+/// An error reported by a server or by libpq. It contains neither passwords nor values.
 struct PostgresError: Error {
     enum Reason: Hashable {
-        /// No host of the location can be reached, or no reachable host is of the requested kind, such as the primary.
+        /// No host of the location can be reached, or no reachable host is of the requested kind, such as a primary.
         case notConnected
-        /// A server was reached, but the login was refused because of the certificate or the password.
+        /// The login failed without an SQLSTATE, for example because of a certificate or a missing password.
         case loginRefused
         /// The connection was lost. The statements that were sent may have been executed.
         case lost
@@ -29,9 +29,10 @@ struct PostgresError: Error {
         self.message = shown.trimmingSuffix(while: { ".?: ".contains($0) })
     }
 
+    /// Creates the error of a failed login.
     /// - Parameters:
-    ///   - message: libpq's message at the highest verbosity. It has the SQLSTATE before the server's text, and on the
-    ///     last line a location in the server's source code.
+    ///   - message: libpq's message at the highest verbosity. The SQLSTATE precedes the server's text, and the last
+    ///     line is a location in the server's source code.
     ///   - isRefusal: whether a server has answered.
     ///   - advice: a sentence that is added to a refusal.
     init(ofLogin message: String, isRefusal: Bool, _ advice: String? = nil) {
@@ -47,7 +48,8 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq itself checks `target_session_attrs` (34.1.2). The error has no SQLSTATE, so its text is searched.
+        // libpq itself checks `target_session_attrs` (PostgreSQL's documentation, 34.1.2). Its error has no SQLSTATE,
+        // so the message is searched.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -56,7 +58,7 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
-    /// The error of a statement whose transaction has been aborted by the refusal of an earlier statement.
+    /// The error of a statement in a transaction that has been aborted because an earlier statement was refused.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
     static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
@@ -67,7 +69,7 @@ struct PostgresError: Error {
 
     var state: String? { if case .refused(let state) = reason { state } else { nil } }
 
-    /// Whether a retry on another connection, perhaps to another host, may succeed.
+    /// Whether a retry on another connection, possibly to another host, may succeed.
     var isOfConnection: Bool {
         switch reason {
         case .lost, .timedOut: true
@@ -83,17 +85,19 @@ struct PostgresError: Error {
     /// How useful the error is to users: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
-    /// Returns the more useful of this error and another host's; this error if both are equally useful.
+    /// Returns the more useful of this error and another host's, or this error if both are equally useful.
     func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
-    /// Whether the same transaction may succeed on a retry, for example after a serialization failure, a deadlock, a
-    /// lost prepared statement, or another thread's failure in the transaction.
+    /// Whether a retry of the same transaction may succeed, for example after a serialization failure, a deadlock, the
+    /// loss of a prepared statement, or another thread's failure in the transaction.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether the server no longer has the prepared statement that it was to execute.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a lock did not become free in time, or a time limit of the database role ended the wait for the lock.
+    /// Whether a wait for a lock timed out, because of the limit for that wait or of a time limit set for the database
+    /// role.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether a compare-and-append has failed, because the log ends elsewhere or has an extent at the offset.
+    /// Whether bytes could not be appended because another process got there first: the log no longer ends at the
+    /// expected position, or already has an extent at the offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

@@ -2,9 +2,10 @@ import CPostgres
 import Formats
 import Sealing
 
-/// The statements that a session has prepared on the server, because parsing and planning take longer than execution.
+/// The statements that a session has prepared on the server. Preparing them pays off, because parsing and planning take
+/// longer than execution.
 ///
-/// Only a long-lived session prepares its statements, because a command ends after a few flights.
+/// Only a long-lived session prepares its statements. A command ends too soon to benefit.
 struct PreparedStatements {
     /// A statement without its parameters' values.
     struct Form: Hashable {
@@ -16,12 +17,12 @@ struct PreparedStatements {
             types = statement.types
         }
 
-        /// The statement's name on the server, derived from the text. A pooler may share one session among clients
-        /// without their knowledge, so a name must mean the same statement for all of them.
+        /// The name of the statement on the server, derived from its text. A pooler may share one session among several
+        /// clients, so a name must mean the same statement to all of them.
         var name: String { "vault_\(RunningHash.number(of: text))" }
     }
 
-    /// Disables sequential scans. Otherwise the server would keep using plans from when the tables were small.
+    /// Disables sequential scans. Otherwise the server would keep using plans that it made when the tables were small.
     static let setting = Statement("SELECT set_config('enable_seqscan', 'off', false)")
     private static let flightsBefore = 16
 
@@ -31,14 +32,15 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Records a flight's statements. Does nothing early in the session and after the preparation.
+    /// Counts a flight, that is, several statements in one round trip. Of the session's first `flightsBefore` flights,
+    /// the statements of the second half are recorded, and prepared after the last one.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the statements to prepare on the first call after enough flights; on all other calls, an empty set.
+    /// Returns the statements to prepare on the first call after `flightsBefore` flights, and none on all other calls.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])

@@ -1,31 +1,32 @@
 private import Glibc
 import LinuxSystem
 
-/// A server, and the parameters with which libpq connects to it. The latter come from a URL, from libpq's environment
-/// variables and from a service file (34.15, 34.17). All of them affect whether the server must prove its identity.
+/// A server, and the parameters with which libpq connects to it. The parameters come from a URL, from libpq's
+/// environment variables and from a service file (PostgreSQL's documentation, 34.15 and 34.17). All of these affect
+/// whether the server must prove its identity.
 struct Server: Sendable {
-    /// The connection's parameters. A later change of a service file does not affect them.
+    /// The parameters of the connection. They are fixed, so a later change to a service file has no effect.
     var parameters: ConnectionParameters
     /// Whether the server is on this machine, at a socket or a loopback address. A host name does not count, not even
-    /// localhost, because another party may control how the name is resolved.
+    /// localhost, because another party may control name resolution.
     let isLocal: Bool
 
-    /// libpq's `sslmode`.
+    /// The value of libpq's parameter `sslmode`.
     var mode: String { parameters["sslmode"] ?? "" }
-    /// Advice for a refused login to `localhost`, which is a name and therefore does not count as this machine.
+    /// Advice for a refused login to `localhost`. It is a name, so it does not count as this machine.
     var advice: String? {
         guard mode == Server.proof, parameters["host"] == "localhost" else { return nil }
-        return "A server that is given by name needs a certificate (sslmode=verify-full). For a server on this "
-            + "machine, write 127.0.0.1 or the folder of its socket"
+        return "A server specified by name needs a certificate (sslmode=verify-full). For a server on this "
+            + "machine, use 127.0.0.1 or the folder that contains its socket"
     }
 
-    /// Whether the server proves its identity before any use, by its certificate or by being on this machine.
+    /// Whether the server proves its identity before it is used, either by its certificate or by being on this machine.
     var provesItself: Bool { isLocal || mode == Server.proof }
 
     static let proof = "verify-full"
     /// libpq's default `sslmode`.
     private static let libpqMode = "prefer"
-    /// The keywords whose values are copied from the parameters that libpq has found.
+    /// The parameters whose values come from libpq, which combines the URL, the environment and the service file.
     private static let keywords = ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"]
 
     /// Returns the servers that libpq would try, in libpq's order.
@@ -59,7 +60,7 @@ struct Server: Sendable {
     }
 
     /// The path of the trusted certificates: the user's file if it is trustworthy, otherwise the system's file. It is
-    /// nil only if neither can be read, because libpq uses the user's file by default.
+    /// nil only if neither can be read, because libpq would use the user's file if no path were set.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let own = "\(home)/.postgresql/root.crt"
@@ -87,7 +88,8 @@ extension ConnectionParameters {
         return parameters
     }
 
-    /// Returns whether a host is a Unix socket's folder or an abstract socket's name (34.1.2, "host").
+    /// Returns whether a host is the folder of a Unix socket or the name of an abstract socket (PostgreSQL's
+    /// documentation, 34.1.2, "host").
     fileprivate static func isSocket(_ host: String) -> Bool {
         host.utf8.first == UInt8(ascii: "/") || host.utf8.first == UInt8(ascii: "@")
     }

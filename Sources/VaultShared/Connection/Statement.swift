@@ -34,7 +34,7 @@ struct Statement {
 
     var types: [Oid] { parameters.map(\.type) }
 
-    /// Passes the parameters to `body` in the form that libpq requires. The pointer for an SQL null is nil.
+    /// Passes the parameters to `body` in the form that libpq requires. An SQL null is passed as a nil pointer.
     func withEncodedParameters(
         _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
     ) -> Int32 {
@@ -63,11 +63,11 @@ extension Statement.Parameter {
         }
     }
 
-    /// Passes the value to `body` in PostgreSQL's binary format. Passes nil for an SQL null.
+    /// Passes the value to `body` in PostgreSQL's binary format, or nil for an SQL null.
     fileprivate func withEncoded(_ body: (UnsafeRawBufferPointer?) -> Int32) -> Int32 {
         switch self {
         case .bytes(let bytes):
-            // An empty slice may have a nil pointer, which libpq would send as null.
+            // An empty slice may have a nil pointer, which libpq would send as null, so another pointer is passed.
             bytes.isEmpty ? [0].withUnsafeBytes { body(.init(rebasing: $0[..<0])) } : bytes.withUnsafeBytes(body)
         case .number(let number): withUnsafeBytes(of: number.bigEndian, body)
         case .text(let text): text.withCString { body(.init(start: $0, count: text.utf8.count)) }
@@ -78,7 +78,7 @@ extension Statement.Parameter {
 
 /// The result of a statement.
 ///
-/// It is Sendable although unchecked, because libpq never changes a result (PostgreSQL's documentation, 34.20).
+/// It is `@unchecked Sendable`: libpq never changes a result (PostgreSQL's documentation, 34.20).
 final class Rows: @unchecked Sendable {
     private let result: OpaquePointer
 
@@ -88,12 +88,12 @@ final class Rows: @unchecked Sendable {
     deinit { PQclear(result) }
 
     var count: Int { Int(PQntuples(result)) }
-    /// The command tag, which names the executed command.
+    /// PostgreSQL's command tag, which names the executed command, such as `BEGIN`.
     var tag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
     /// The number of rows that the statement has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-    /// Returns the value in a row and a column; nil if it is an SQL null. The bytes are valid while this object exists.
+    /// Returns the value in a row and a column; nil for an SQL null. The bytes are valid as long as this object exists.
     func value(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer? {
         guard row < count, column < PQnfields(result), PQgetisnull(result, Int32(row), column) == 0,
             let start = PQgetvalue(result, Int32(row), column)

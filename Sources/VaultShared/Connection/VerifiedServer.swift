@@ -1,14 +1,14 @@
 import LinuxSystem
 import Vault
 
-/// A server that proves its identity, by its certificate or by being on this machine. Only a verified server gets a
-/// password from this machine's vault, because an impostor could request it in clear text.
+/// A server that proves its identity, either by its certificate or by being on this machine. Only a verified server is
+/// sent a password from this machine's vault, because an impostor could request it in clear text.
 struct VerifiedServer: Sendable {
     let server: Server
     private let hosts: [String]
     private let user, database: String?
 
-    /// The names of the attributes that mark a password's entry. git's credential helper uses them as well.
+    /// The names of the attributes that state where an entry's password may be used. Git logins use the same names.
     private enum Key {
         static let scheme = "protocol"
         static let host = "host"
@@ -27,11 +27,11 @@ struct VerifiedServer: Sendable {
         guard server.provesItself else {
             throw PostgresError(
                 .malformed,
-                "its server need not prove its identity (sslmode=\(server.mode)), so no password of this machine's vault is "
+                "sslmode=\(server.mode) does not verify the server, so no password from this machine's vault is "
                     + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
         var server = server
-        // Kerberos encryption is disabled, because it would replace TLS, and libpq would not check the certificate.
+        // Kerberos encryption is disabled. It would replace TLS, and libpq would then not check the certificate.
         if !server.isLocal { server.parameters["gssencmode"] = "disable" }
         self.server = server
     }
@@ -45,9 +45,10 @@ struct VerifiedServer: Sendable {
             && attributes[Key.username].map { $0.isSame(as: user) } ?? true
     }
 
-    /// Throws `guarded` if `attributes` do not permit the use of the entry's password for every server's database.
+    /// Throws `guarded` if `attributes` do not permit the use of the entry's password for the databases of all
+    /// `servers`.
     ///
-    /// - Parameter vault: the path of the vault that has the entry, for the error message.
+    /// - Parameter vault: the path of the vault that contains the entry, for the error message.
     static func check(
         _ servers: [VerifiedServer], _ attributes: [String: String], of entry: String, in vault: String
     ) throws(VaultError) {

@@ -5,12 +5,12 @@ import LinuxSystem
 /// A relay between libpq and a server. libpq gets one end of a socket pair in place of its own socket, and the wire
 /// copies bytes between the other end and the server.
 ///
-/// libpq receives bytes without a limit, and allocates as much memory as a message's header claims, up to 1 GiB.
-/// Therefore the wire passes on no more bytes than a result may have, in small pieces.
+/// libpq does not limit how much it receives, and allocates as much memory as a message's header claims, up to 1 GiB.
+/// The wire therefore passes the bytes on in small pieces, and only up to a limit.
 struct Wire: ~Copyable {
     /// The socket that libpq has connected to the server.
     private let server: FileDescriptor
-    /// The wire's end of the socket pair; libpq has the other end.
+    /// This relay's end of the socket pair; libpq has the other end.
     private let inner: FileDescriptor
     /// The bytes from libpq that the server has not accepted yet.
     private var outgoing: ArraySlice<UInt8> = []
@@ -37,18 +37,19 @@ struct Wire: ~Copyable {
     /// Whether all bytes from libpq have been sent to the server.
     var isSent: Bool { outgoing.isEmpty }
 
-    /// Sets how many bytes the server may send for the next statements.
+    /// Limits the number of bytes that the server may send in response to the next statements.
     ///
-    /// - Parameter bytes: the maximum total size of the results' values. Twice as much is allowed, because each record
-    ///   has its own row, whose overhead is smaller than the record.
+    /// - Parameter bytes: the maximum total size of the values in the results. Twice as much is allowed, because each
+    ///   record is in a separate row, and a row's overhead is smaller than a record.
     mutating func allow(_ bytes: UInt64) { allowance = 2 * min(bytes, 1 << 40) + Wire.room }
 
-    /// Passes at most one piece of arrived bytes to libpq. The caller ensures that libpq has read all earlier bytes.
+    /// Passes bytes that have arrived from the server to libpq, up to the size of one piece. Before the call, libpq
+    /// must have read all earlier bytes.
     mutating func carryIn() throws(PostgresError) {
         try withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { (piece) throws(PostgresError) in
             let count = recv(server.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN || errno == EINTR { return }
-            // If the connection has ended, the wire closes libpq's connection as well, and libpq reports the loss.
+            // If the connection to the server has ended, libpq gets an end of file, so that it reports the loss.
             guard count > 0 else {
                 shutdown(inner.number, Int32(SHUT_WR))
                 return
@@ -57,16 +58,16 @@ struct Wire: ~Copyable {
                 throw PostgresError(.malformed, "the server sends more than was requested")
             }
             allowance -= UInt64(count)
-            // The socket pair is empty and has room for a whole piece, so a partial send is an error.
+            // The socket pair is empty and has room for a whole piece, so it is an error if only part of it is sent.
             guard send(inner.number, piece.baseAddress, count, Wire.sending) == count
             else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.message(for: errno))") }
         }
     }
 
-    /// Sends as many of the bytes that libpq has written as the server accepts immediately.
+    /// Sends as many of libpq's bytes as the server accepts immediately.
     ///
-    /// If that fails, ends the sending half of the connection. Otherwise the server would wait for the rest of a
-    /// message, and libpq for an answer.
+    /// If sending fails, shuts down the sending half of the connection. Otherwise the server would wait for the rest of
+    /// a message, and libpq for an answer.
     mutating func carryOut() {
         withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { piece in
             while true {
@@ -89,6 +90,6 @@ struct Wire: ~Copyable {
         }
     }
 
-    /// Ends the sending half of the connection. The server's last bytes can still be read.
+    /// Shuts down the sending half of the connection. The server's last bytes can still be read.
     private func endSending() { shutdown(server.number, Int32(SHUT_WR)) }
 }

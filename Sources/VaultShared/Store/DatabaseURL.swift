@@ -3,12 +3,12 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// A vault's location in a database: `postgresql://host,host2/database?option=value#name`. It consists of libpq's
-/// connection URI (34.1.1.2) and the vault's name.
+/// The location of a vault in a database: `postgresql://host,host2/database?option=value#name`. It consists of libpq's
+/// connection URI (34.1.1.2) and the name of the vault.
 struct DatabaseURL {
-    /// The values that the URL sets for libpq's keywords. libpq adds values from other sources.
+    /// The connection parameters that the URL sets. libpq takes others from the environment and its own files.
     let parameters: ConnectionParameters
-    /// The name of the password's entry in this machine's own vault; nil if libpq looks up the password itself.
+    /// The name of the entry with the password in this machine's own vault; nil if libpq looks up the password itself.
     let passwordEntry: String?
     let vault: String
     /// The vault's location. It does not depend on the user or the order of hosts, so a failover does not change it.
@@ -43,7 +43,7 @@ struct DatabaseURL {
         parameters = given
     }
 
-    /// Removes the option `password-entry`, unknown to libpq. Returns the remaining URI and the option's value.
+    /// Removes the option `password-entry`, which libpq would reject. Returns the remaining URI and the option's value.
     private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
         guard let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(uri), nil) }
         let option = "password-entry="
@@ -59,10 +59,10 @@ struct DatabaseURL {
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        // The scheme is replaced, because libpq would take a URL with a capitalized scheme for a database name.
+        // The scheme is replaced, because libpq would treat a URL with a capitalized scheme as a database name.
         let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
-            // libpq's message is discarded, because it may repeat parts of the URL, even a password.
+            // libpq's message is discarded, because it may repeat parts of the URL, including a password.
             PQfreemem(message)
             throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
         }

@@ -2,20 +2,20 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// Files on this machine for a vault in a database: pending changes that wait for the server, and the local copy.
+// The local files for a vault in a database: its local copy, and changes that are pending until a merge.
 
 extension PostgresLocation {
     package func pending() throws(LogError) -> FileLocation? {
         guard let pendingPath else { return nil }
         let location = FileLocation(pendingPath, in: files, mergedInto: self)
         do throws(LogError) { return try location.exists() ? location : nil } catch {
-            // The error means that a part of the path is not a folder, so the file cannot exist.
+            // ENOTDIR means that part of the path is not a folder, so the file cannot exist.
             guard error.systemError == ENOTDIR else { throw error }
             return nil
         }
     }
 
-    /// Creates the file for pending changes from the local copy. Waits while another process is creating the file.
+    /// Creates the file for pending changes from the local copy. If another process is creating the file, waits for it.
     ///
     /// - Parameter check: reads and authenticates the whole file. The local copy is never flushed, so a power loss may
     ///   have damaged it, and changes to a damaged copy could never be merged.
@@ -25,7 +25,7 @@ extension PostgresLocation {
         if let other = pendingPath.flatMap({ files.partOfAnotherUser(above: $0.parentFolder) }) {
             throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
         }
-        // Another process may have saved later bytes to the copy since this process read its state.
+        // Another process may have extended the local copy since this process last read the copy's state.
         mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
             throw LogError(.unreachable, incompleteCopy)
@@ -45,11 +45,11 @@ extension PostgresLocation {
             + "the server can be reached; this completes the copy."
     }
 
-    /// Saves the local copy to a separate file, which is never replaced, and posts a notice.
+    /// Saves the local copy to a new file, which no later copy replaces, and posts a notice.
     ///
-    /// - Parameter end: returns the offset at which the copy's log ends. Bytes of another history may follow.
+    /// - Parameter end: returns the offset at which the copy's log ends. The bytes after it may be of another history.
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
-        // Another process may have saved later bytes to the copy since this process read its state.
+        // Another process may have extended the local copy since this process last read the copy's state.
         mirror?.reread()
         guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
@@ -72,7 +72,7 @@ extension PostgresLocation {
 
     /// Writes all bytes of the local copy to a new file.
     ///
-    /// - Parameter finish: completes the file before the file is published under its name.
+    /// - Parameter finish: completes the file before it is published under its name.
     private func write(
         _ mirror: Mirror, as head: StoreHead, to path: String, finish: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {

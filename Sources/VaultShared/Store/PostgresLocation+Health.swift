@@ -26,12 +26,13 @@ extension PostgresLocation: StoreReport {
                 "durability",
                 isDurable
                     ? "The server flushes each commit."
-                    : "The server does not flush commits, so a power loss undoes changes.",
+                    : "The server does not flush commits, so a power loss can undo changes.",
                 fix: isDurable ? nil : "Set fsync and full_page_writes to on."),
             StoreFinding(
                 "standby",
                 values[3].isEmpty
-                    ? "Commits do not wait for a standby. A disk failure undoes changes, which all machines notice."
+                    ? "Commits do not wait for a standby. If the server's disk fails, recent changes are lost, and "
+                        + "every machine detects the loss."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
             StoreFinding(
@@ -42,7 +43,7 @@ extension PostgresLocation: StoreReport {
         ]
     }
 
-    /// Runs a statement, and reads the server's clock in the same flight.
+    /// Runs a statement and reads the server's clock, in one round trip.
     private func query(_ statement: Statement) throws(LogError) -> (Rows, PostgresConnection.Encryption) {
         let deadline = Deadline(after: timeout)
         let (rows, encryption) = try attempt(until: deadline) { () throws(PostgresError) in

@@ -2,25 +2,28 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-// The handling of unreachable servers. A server that refuses a request counts as reachable, as its fault must be fixed.
+// Handles unreachable servers. A server that refuses a call counts as reachable: the refusal is reported, so that its
+// cause can be fixed.
 
 extension PostgresLocation {
     struct Outage {
-        /// The time until which this process does not contact the server.
+        /// The time before which reads by this process do not contact the server.
         var end: Deadline?
-        /// The reason for the outage, as a sentence; nil if another process has recorded the outage.
+        /// The reason for the outage, as a sentence; nil if another process recorded the outage, because only the time
+        /// is shared.
         var reason: String?
         /// Whether a notice has been posted about this outage.
         var isNotified = false
     }
 
-    /// The number of seconds for which read-only programs do not retry an unreachable server.
+    /// The number of seconds during which an unreachable server is not tried again for reads.
     static let outageSeconds = 30
 
     /// Whether the local copy can replace an unreachable server.
     var hasStandIn: Bool { offline == .ifUnreachable && mirror?.head != nil }
 
-    /// Returns whether reads currently use the local copy instead of the server. A change always tries the server.
+    /// Returns whether reads currently use the local copy instead of the server. Unless ``offline`` is `always`,
+    /// changes still try the server.
     func isOffline() throws(LogError) -> Bool {
         switch offline {
         case .never: return false
@@ -31,7 +34,7 @@ extension PostgresLocation {
                 outage.withLock { $0.end = Deadline(after: .seconds(PostgresLocation.outageSeconds - seconds)) }
                 return true
             }
-            // This method itself contacts the server only if there are pending changes to merge.
+            // Without pending changes, there is nothing to merge, so the server is not contacted here.
             guard try pending() != nil else { return false }
             do throws(LogError) { _ = try currentHead() } catch {
                 guard noteFailure(error) else { throw error }
@@ -44,7 +47,7 @@ extension PostgresLocation {
     /// Whether a recent attempt to reach a server has failed.
     var isInOutage: Bool { outage.withLock { $0.end.map { $0 > .now } ?? false } }
 
-    /// Returns whether the local copy is used in place of the server after `error`. If so, records an outage.
+    /// Returns whether to use the local copy instead of the server after `error`. If so, records an outage.
     func noteFailure(_ error: LogError) -> Bool {
         guard hasStandIn, error.code == .unreachable else { return false }
         outage.withLock { outage in

@@ -3,7 +3,7 @@ package import SealedLog
 
 extension PostgresLocation {
     /// Listens for writers' notifications, and also polls the log's end every few seconds. If the connection goes
-    /// through a pooler or the server cannot notify, it only polls.
+    /// through a pooler or the server cannot notify, it only polls, at shorter intervals.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
         do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
@@ -49,13 +49,13 @@ private final class RowLock: NamedLock {
 
     func check() throws(LogError) {
         let connection = connection.withLock { $0 }
-        // The lock is held as long as the transaction is open.
+        // This process holds the lock as long as the transaction is open.
         guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: location.timeout))) != nil,
             connection.isInTransaction
         else {
             throw LogError(
                 .unreachable,
-                "The connection to \(location.path) was lost, and with it a lock, which another program may hold now. "
+                "The connection to \(location.path) was lost, and with it a lock. Another program may hold it now. "
                     + "Try again.")
         }
     }
@@ -109,17 +109,20 @@ private final class DatabaseWatch: Sendable {
                 guard case .refused = error.reason else { throw error }
                 listens = false
             }
-            // Changes before this point have caused no notification to this listener, so `onChange` is called once.
+            // This listener was not notified of changes before this point, so it calls `onChange` in case it missed a
+            // change.
             onChange()
             var former: StoreHead?
-            // Whether this listener holds the lock that writers check. A wait for the lock could outlast this process.
+            // Whether this listener holds the lock that writers check. The listener never waits for the lock, because
+            // the server might keep waiting after this process has ended.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // Writers that checked for listeners before this listener held the lock have not notified it.
+                    // Writers that checked for listeners before this listener acquired the lock have not notified it.
+                    // It calls `onChange` in case it missed a change.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

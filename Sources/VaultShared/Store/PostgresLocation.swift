@@ -7,7 +7,7 @@ package final class PostgresLocation: StoreLocation {
     package let files: any FileSystem
     package var report: (any StoreReport)? { self }
     let pool: ConnectionPool
-    /// The hash of the vault's name. The database does not contain the name itself.
+    /// The hash of the vault's name. The name itself is not in the database.
     let name: [UInt8]
     package var vaultName: [UInt8]? { name }
     let channel: String
@@ -19,18 +19,18 @@ package final class PostgresLocation: StoreLocation {
     /// The reason why there is no local copy although one was requested.
     let cacheDistrust: LogError?
     let offline: VaultLocation.Offline
-    /// Whether to omit the first check of the log's end after opening, because the process runs only one command.
+    /// Whether to skip the first check of the log's end after opening, because the process runs only one command.
     let isShortLived: Bool
     /// Whether to request the vault's row while the log is being opened.
     private var asksAhead: Bool { readsAtOnce && pool.isLocal }
     private let readsAtOnce: Bool
     /// The path of the file for changes that are made while no server can be reached.
     let pendingPath: String?
-    /// The path prefixes for saved copies that have changes which the vault in the database lacks.
+    /// The path prefixes of saved copies, which contain changes that the vault in the database lacks.
     let keptPaths: [String]
-    /// The end of the copy that was last saved to a separate file; nil if none was saved.
+    /// The local copy's last log position when it was last saved to a separate file; nil if it was never saved.
     let copyInFile = Mutex<LogPosition?>(nil)
-    /// The notices about saved copies, and about use of the local copy in place of the server.
+    /// The notices for the user about saved copies, and about the use of the local copy instead of the server.
     let notices = NoticeBoard()
     /// The server's clock, as of the last read of the vault's row.
     let serverClock = ServerClock()
@@ -39,16 +39,16 @@ package final class PostgresLocation: StoreLocation {
     let changesNothing: Bool
     let outage = Mutex(Outage())
 
-    /// The timeout for a login and for most answers.
+    /// The timeout for a login and for most of the server's answers.
     let timeout: Duration
-    /// The timeout for answers that involve many megabytes.
+    /// The timeout for requests that may process many megabytes.
     let longTimeout: Duration
-    /// The time to wait in the queue before this process suspects that the processes ahead of it are not writing.
+    /// How long to wait in the queue for a lock before suspecting that the processes ahead are not writing.
     static let patience: Duration = .seconds(2)
-    /// The time for which this process bypasses the queue after it has waited in vain.
+    /// How long this process bypasses the queue for the vault's lock after it has waited in that queue without success.
     static let impatience: Duration = .seconds(10)
     private let impatientUntil = Mutex<Deadline?>(nil)
-    /// The number of bytes at the log's end that one request reads.
+    /// The number of bytes to read at the log's end in one request.
     static let tailSize: UInt64 = 256 << 10
 
     /// - Throws: ``VaultError/Code/invalid``.
@@ -60,7 +60,7 @@ package final class PostgresLocation: StoreLocation {
         offline = options.offline
         isShortLived = options.isShortLived
         changesNothing = options.changesNothing
-        // Even a server on this machine may need almost a second to answer, so the timeout is at least a second.
+        // Even a server on this machine may take almost a second to answer, so the timeout is at least a second.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
         let foreign = location.cache.flatMap(files.partOfAnotherUser)
@@ -68,7 +68,7 @@ package final class PostgresLocation: StoreLocation {
         mirror = foreign == nil ? location.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         let file = Mirror.name(of: url.location)
         pendingPath = location.rollbackMemory.map { "\($0)/\(file)\(FileLocation.pendingEnding)" }
-        // The cache may be emptied at any time, so it is only the second choice.
+        // The cache may be emptied at any time, so it is only the second choice for saved copies.
         keptPaths = [location.rollbackMemory, location.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
         path = url.location
         readsAtOnce = options.readsAtOnce
@@ -89,12 +89,12 @@ package final class PostgresLocation: StoreLocation {
                 noteStandIn()
                 return store
             } catch {
-                // If the file is missing, another process has merged the file's changes and removed it.
+                // If the file for pending changes is missing, another process has merged its changes and removed it.
                 guard error.code == .missing else { throw error }
             }
         }
         if way == .fresh, offline == .always { mirror?.reread() }
-        // The login proceeds while the local copy is read and the log is opened from it.
+        // The login to the database proceeds while the local copy is read and the log is opened from it.
         if way == .quick, offline != .always { pool.begin() }
         if let known = mirror?.head, way == .quick || offline == .always {
             if asksAhead { pool.ask(.head(of: name)) }
@@ -126,7 +126,7 @@ package final class PostgresLocation: StoreLocation {
         return store
     }
 
-    /// Records that the vault exists, so that its absence is reported as ``LogError/Code/gone`` from now on.
+    /// Records that the vault exists. From now on, its absence is reported as ``LogError/Code/gone``.
     func noteFound() { isFound.store(true, ordering: .relaxed) }
 
     var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, path) }
@@ -143,12 +143,13 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Queue
 
-    /// Whether this process bypasses the queue, because it recently found the queue blocked but the vault's row free.
+    /// Whether this process bypasses the queue for the vault's lock. It does so for a while after it has found the
+    /// queue blocked but the vault's row free.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
 
-    /// Creates the tables if they do not exist. A user who lacks the right to do so depends on an administrator.
+    /// Creates the tables if they do not exist. If the user lacks permission, an administrator must create them.
     private func createSchema() throws(LogError) {
         do throws(LogError) { _ = try flight([.tables]) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
@@ -156,13 +157,15 @@ package final class PostgresLocation: StoreLocation {
             let key = RunningHash.number(of: "schema")
             do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
-                // The queue is bypassed, because another user may hold its lock without creating any tables.
+                // The second attempt bypasses the queue, because another user may be blocking the queue without
+                // creating any tables.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
-                    // The error is ignored if the tables exist, because another process may just have created them.
+                    // The error is ignored if the tables exist now, because another process may have created them.
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // Failures are ignored, because CockroachDB lacks this setting, and not every user may create roles.
+            // Failures from here on are ignored: CockroachDB lacks the storage setting, and not every user can create
+            // roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }
@@ -187,7 +190,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Calls
 
-    /// Sends statements in one flight, and resends them after some errors. They must be read-only or atomic.
+    /// Sends statements in one flight, and resends them after some errors. The flight must be read-only or atomic.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
         return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresLocation.restartPatience) {
@@ -198,12 +201,12 @@ package final class PostgresLocation: StoreLocation {
         }
     }
 
-    /// The time to wait for an unreachable server, which may just be restarting.
+    /// How long to wait for an unreachable server, which may just be restarting.
     static let restartPatience: Duration = .seconds(3)
 
-    /// Runs a call. Repeats it if the connection is lost or if the server requests a retry.
+    /// Runs a call. Repeats it if the connection is lost or the server requests a retry.
     ///
-    /// - Parameter patience: the time for retries while no server can be reached; nil retries until `deadline`.
+    /// - Parameter patience: how long to retry while no server can be reached; nil to retry until `deadline`.
     func attempt<Result>(
         until deadline: Deadline, patience: Duration? = PostgresLocation.restartPatience,
         _ call: () throws(PostgresError) -> Result
@@ -239,8 +242,8 @@ package final class PostgresLocation: StoreLocation {
             case .timedOut: "\(path) does not answer. Check the server and the network, and try again."
             case .refused("42501"):
                 "The database at \(path) does not permit this: \(error.message). Ask its administrator for the role "
-                    + "vault_writer (or vault_reader, to read only). Before its first vault, the administrator must "
-                    + "also run what `vault init --sql` prints."
+                    + "vault_writer (or vault_reader, to read only). Before the first vault, the administrator must "
+                    + "run the output of `vault init --sql`."
             case .refused("25006"):
                 "The server at \(path) is a standby or read-only, so nothing can be written there."
             case .refused(let state): "The database at \(path) refused: \(error.message) (SQLSTATE \(state))."

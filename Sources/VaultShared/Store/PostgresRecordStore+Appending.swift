@@ -2,9 +2,10 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// A writer acquires the vault's lock before it appends a record. If there is no contention, the lock costs no more than
-// a compare-and-append alone; otherwise it costs far less. But correctness depends only on the comparison in the append
-// statement and on the primary key, because CockroachDB does not guarantee its locks.
+// A writer acquires the vault's lock before it appends a record. Compared with a compare-and-append without a lock,
+// this costs no more if there is no contention, and far less if there is. But correctness depends only on the primary
+// key and on the append statement, which fails unless the log still ends where expected, because CockroachDB does not
+// guarantee its locks.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -22,7 +23,8 @@ extension PostgresRecordStore {
                     try beginTransaction(until: deadline)
                 }
                 location.notePresence()
-                // A former primary that restarts after a failover lacks records, so the next host is tried.
+                // A host with fewer records than before may be a former primary that restarted after a failover, so the
+                // next host is tried.
                 guard attempt < location.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
                 }
@@ -42,10 +44,11 @@ extension PostgresRecordStore {
         return lock
     }
 
-    /// Waits for the vault's lock, and reads the records that other processes have appended meanwhile, in one flight.
+    /// Waits for the vault's lock and, in the same round trip, reads the records that other processes have appended.
     ///
-    /// Users without write access can still occupy a place in the queue. If the vault's row is free after a while, the
-    /// processes ahead in the queue are not writing, so this process bypasses them. Otherwise it waits for the row.
+    /// Users without write access can block the queue. If the vault's row is free after a while, no process ahead in
+    /// the queue is writing, so this process skips the queue. Otherwise it queues again, and finally waits for the row
+    /// alone.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
         if !location.isImpatient {
             let line = location.lockKey
@@ -58,7 +61,7 @@ extension PostgresRecordStore {
         try beginTransaction(behind: nil, until: deadline)
     }
 
-    /// Begins a transaction that holds the lock. Returns false if the lock was not free in time.
+    /// Begins a transaction that holds the lock. Returns false if the lock could not be acquired in time.
     private func hasBegun(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) -> Bool {
         do throws(PostgresError) { try beginTransaction(behind: key, until: deadline) } catch {
             guard error.isLockTimeout else { throw error }
@@ -67,10 +70,11 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// - Parameter key: the key of the queue's lock; nil waits only for the lock of the vault's row.
+    /// - Parameter key: the key of the queue's lock; if nil, waits only for the lock of the vault's row.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // A free lock is acquired even after the deadline. If the lock is not free, the server itself ends the wait.
+        // The server ends the wait for a lock at the deadline. The response may arrive later, so that a free lock can
+        // be acquired even after the deadline.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -138,16 +142,17 @@ extension PostgresRecordStore {
         try commit(append)
         finishTransaction()
         state.withLock { state in
-            // If another thread has already read later records, the head that it has set is kept.
+            // If another thread has already read later records, its copy of the vault's row is newer and is kept.
             guard state.head.position.sequence < head.position.sequence else { return }
             state.head = head
-            // The tail is replaced, because appending to the bytes that were read with the lock would copy all of them.
+            // The bytes in memory are replaced, since appending would copy all bytes read when the lock was acquired.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
         mirror(bytes.map { [$0] } ?? [], as: head)
     }
 
-    // The record takes effect only when the replacement is published, which ends the transaction.
+    // The record takes effect only when the replacement that it announces is published, which also ends the
+    // transaction.
     func announce(_ record: StoredRecord) throws(LogError) -> Bool {
         try write(record.bytes, at: record.offset)
         return false
@@ -162,15 +167,15 @@ extension PostgresRecordStore {
 
     private struct PendingAppend {
         let record: StoredRecord
-        /// The head that the database returned before the record was appended.
+        /// The vault's row as the database returned it before the record was appended.
         let head: StoreHead
         let statements: [Statement]
-        /// Whether `statements` include all bytes of the record, so that they can be sent again.
+        /// Whether `statements` contain all of the record's bytes. Only then can they be sent over a new connection.
         let isRepeatable: Bool
         let deadline: Deadline
     }
 
-    /// Commits a record. After a lost connection, checks whether it was committed, and commits it again if not.
+    /// Commits a record. If the connection is lost, checks whether the commit succeeded and, if not, repeats it.
     private func commit(_ append: PendingAppend) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
@@ -188,8 +193,9 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns the error to throw after the tables have refused a record. Usually another writer was faster, because
-    /// the lock was not exclusive. But if the vault's row is unchanged, there already are bytes at the record's offset.
+    /// Returns the error for a record that the database has refused. Usually another writer got there first, because
+    /// the lock was not exclusive. But if the vault's row is unchanged, the log already has bytes at the record's
+    /// offset.
     ///
     /// - Parameter known: the vault's row when the lock was acquired.
     func refusal(_ error: PostgresError, of known: StoreHead) -> LogError {
@@ -200,10 +206,10 @@ extension PostgresRecordStore {
             [.rollback, .head(of: location.name)], until: Deadline(after: location.timeout))
         let found = answer.flatMap { try? StoreHead($0.rows[1]) }
         guard found?.isAlike(known) == true else { return LogError(.overtaken) }
-        return LogError(.damaged, "the database refuses to continue the log, at byte \(known.size)")
+        return LogError(.damaged, "the database refused to append a record at byte \(known.size)")
     }
 
-    /// Returns whether a record was appended before its connection was lost. If not, it can be appended again.
+    /// Returns whether a record was appended before the connection was lost. If not, it can be appended again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
         if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
@@ -225,16 +231,16 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Acquires the vault's lock again, which is possible only after the transaction has ended. Returns whether `check`
-    /// finds that the transaction has been committed. If not, this process keeps the lock. Throws `outcomeUnknown` if
-    /// no server answers within a new timeout. The original timeout may have expired.
+    /// Acquires the vault's lock again, which is possible only after the interrupted transaction has ended. Returns
+    /// whether that transaction was committed, according to `check`. If it was not, this process keeps the lock. Throws
+    /// `outcomeUnknown` if no server answers in time. The timeout starts anew, because it may already have expired.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {
             do throws(LogError) { return try decided(until: deadline, check) } catch {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
                 finishTransaction()
-                // If the new connection is lost as well, another connection is tried until the deadline.
+                // If the new connection is lost too, try again until the deadline.
                 if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
@@ -253,7 +259,7 @@ extension PostgresRecordStore {
         guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
         try location.translated { () throws(PostgresError) in
             _ = try connection.flight([.rollback], until: deadline)
-            // The commit may not have reached the standby when the connection was lost, so ensure that it is durable.
+            // The commit might not have reached the standby when the connection was lost, so ensure that it is durable.
             try prove(on: connection, until: deadline)
         }
         return true
@@ -268,7 +274,8 @@ extension PostgresRecordStore {
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {
-            // CockroachDB lacks the function that is called, but its commits have no wait that could be cancelled.
+            // CockroachDB lacks the function that `proof` calls, and needs no proof: nothing there can cancel a
+            // commit's wait.
             guard error.isMissingFunction else { throw error }
         }
     }

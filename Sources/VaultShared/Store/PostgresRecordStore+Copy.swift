@@ -1,13 +1,14 @@
 import LinuxSystem
 import SealedLog
 
-// The store's use of this machine's copy. Reads bypass the copy after parts of it have failed to authenticate, and
-// while the server's bytes are verified. Only authenticated bytes replace bytes of the copy, because damage on the
-// server would otherwise destroy the copy from which the server can be repaired.
+// How the store uses this machine's copy. Reads bypass the copy after parts of it have failed to authenticate, and
+// while the server's bytes are being verified. Only authenticated bytes replace bytes of the copy. Otherwise damage on
+// the server would destroy the copy from which the server can be repaired.
 
 extension PostgresRecordStore: MachineCopy {
-    // The copy's end. It is nil if the store is read from the copy, because there is nothing to compare. It is also nil
-    // if the copy has been saved to a file but could not be replaced, so that the copy is not saved again.
+    // The last log position of the local copy, for comparison with this store. It is nil if this store is itself read
+    // from the copy. To avoid saving the copy twice, it is also nil if a file already contains the copy up to this
+    // position.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -16,13 +17,15 @@ extension PostgresRecordStore: MachineCopy {
 
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try location.keepCopy(upTo: end)
-        // The copy has another history, or is longer than this store. None of its bytes are valid for this store.
+        // The local copy has a different history, or is longer than this store, so none of its bytes are valid for this
+        // store.
         state.withLock { $0.copy = .another(isContinued: false) }
     }
 
     func accept(over kept: LogPosition?, continuing isContinued: Bool) {
         if let kept { location.mirror?.setIncluded(kept) }
-        // Only this head is saved, because the log's end has been compared with it.
+        // Saves the local copy only up to the head that was read when the store was opened. The end of the log has been
+        // compared with this head only.
         let head = state.withLock { state in state.accept(continuing: isContinued) ? state.head : nil }
         if let head { mirror(as: head) }
     }
@@ -50,10 +53,10 @@ extension PostgresRecordStore: MachineCopy {
         }
         guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false
         else { return }
-        // Another process may have saved later bytes to the copy since this process read its state.
+        // Another process may have saved later bytes to the copy since this process last read the copy's state.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
-        // If the copy lacks more bytes, commands complete it only on request.
+        // If the local copy lacks more than ``mostCompleted`` bytes, it is completed only on request.
         guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
         var wanted: [Range<UInt64>] = []
         var room = Self.completedAtOnce
@@ -73,7 +76,8 @@ extension PostgresRecordStore: MachineCopy {
     func distrust() throws(LogError) -> Bool {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
-        // This check needs a connection, and a process that holds the lock must not wait for another connection.
+        // Checking that the vault exists needs another connection, and a process that holds the vault's lock must not
+        // wait for one.
         if !state.withLock({ $0.isLocked }), try location.currentHead() == nil { throw location.absence }
         state.withLock { $0.doubt() }
         return true
@@ -105,7 +109,7 @@ extension PostgresRecordStore: MachineCopy {
 extension PostgresRecordStore {
     /// Saves to the local copy the bytes that this store has read, and `newBytes`.
     ///
-    /// - Parameter head: the head with which the log has been compared. A later head is not saved.
+    /// - Parameter head: the head with which the log has been compared. Later heads are not saved.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, copy) = state.withLock { state in
@@ -117,8 +121,8 @@ extension PostgresRecordStore {
         case .own: isNew = false
         case .another(let isContinued): isNew = !(isContinued && mirror.savedHead?.generation == generation)
         }
-        // If the copy's former bytes have to be dropped, the copy is read only after that. If they are kept, reads
-        // bypass the copy, because they may include the bytes that caused this store to be opened.
+        // If the local copy's former bytes were dropped, reads use the copy from now on. If they were kept, reads
+        // bypass the copy for now: bad bytes in it may be the reason why this store was opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), case .another = copy else { return }
         let confirmed = state.withLock { state in
             state.copy = .own
@@ -128,8 +132,8 @@ extension PostgresRecordStore {
         for bytes in confirmed { bytes.withBytes(of: bytes.range) { confirm($0, at: bytes.offset) } }
     }
 
-    /// The maximum number of bytes that a command reads only to complete the local copy.
+    /// The maximum number of bytes that one command reads from the server just to fill gaps in the local copy.
     static let completedAtOnce: UInt64 = 256 << 10
-    /// The maximum number of missing bytes for which a command completes the copy.
+    /// If the local copy lacks more bytes than this, commands fill its gaps only on request.
     static let mostCompleted: UInt64 = 8 << 20
 }

@@ -1,30 +1,31 @@
 import LinuxSystem
 import SealedLog
 
-// A new or compacted vault is written as a separate generation, which is read only after the vault's row points to it.
+// A new or compacted vault is written as a separate generation. It is not read until the vault's row points to it.
 
 extension PostgresRecordStore {
-    /// An unpublished store, and the transaction that writes it. The transaction has its own connection, so that it
-    /// stays separate from a transaction in which this process changes the vault.
+    /// An unpublished store, and the transaction that writes it. The transaction has its own connection, which keeps it
+    /// separate from any transaction in which this process changes the vault.
     struct Construction {
         let connection: PostgresConnection
-        /// Whether the transaction holds the lock that excludes other writers of a new generation.
+        /// Whether the transaction holds the lock that prevents other writers from writing a new generation.
         let isLocked: Bool
         var queue = StatementQueue()
         var size: UInt64 = 0
-        /// The written ranges, and the total number of written bytes.
+        /// The ranges of the new store's offsets that have been written, and the total number of bytes written. Bytes
+        /// that are written twice count twice.
         var written = (ranges: RangeSet<UInt64>(), count: UInt64(0))
-        /// Whether each byte was written exactly once. Overlapping extents or gaps could not be read.
+        /// Whether each byte was written exactly once. A store whose extents overlap or leave gaps would be unreadable.
         var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
         var hint: Hint?
-        /// Whether the transaction has been committed, or may have been.
+        /// Whether the server was asked to commit the transaction. The outcome may be unknown.
         var isCommitted = false
-        /// Whether the vault's row may point to this generation, now or later. If so, the generation is not deleted.
+        /// Whether the vault's row may point to this generation now or later. If so, it must not be deleted.
         var isUndecided = false
     }
 
     /// Begins a generation, but sends nothing to the server yet. A process that holds the vault's lock must not wait
-    /// for another connection, because the processes that wait for the lock may occupy all of a pooler's connections.
+    /// for another connection: the processes that wait for the lock may occupy all connections of a pooler.
     static func begin(
         at location: PostgresLocation, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
@@ -46,11 +47,12 @@ extension PostgresRecordStore {
                 phase: .constructing(construction)))
     }
 
-    /// The time to wait for another process that is writing a generation. Any user of the database can hold the lock on
-    /// new generations, so the wait is limited. Only the vault's row determines which generation is current.
+    /// How long to wait for another process that is writing a generation. The wait is limited, because any user of the
+    /// database can hold the lock on new generations. Continuing without this lock is safe, because only the vault's
+    /// row determines which generation is current.
     private static let patience: Duration = .seconds(2)
 
-    /// Begins a generation. First waits, up to a time limit, until no other generation of the vault is being written.
+    /// Begins a generation. First waits for any other generation that is being written, up to a time limit.
     static func beginLocked(at location: PostgresLocation) throws(LogError) -> PostgresRecordStore {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
@@ -68,8 +70,8 @@ extension PostgresRecordStore {
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
-        // The lock on new generations is only checked here, on the connection that has the vault's lock. Otherwise many
-        // processes would open another connection, only to find the lock held. The first write acquires the lock.
+        // Only checks whether the lock on new generations is free; the first write acquires that lock. The check uses
+        // the connection that holds the vault's lock, because another one would be wasted if the lock is taken.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))
@@ -81,7 +83,7 @@ extension PostgresRecordStore {
 
     // MARK: Writing
 
-    /// Writes bytes to a store under construction. Returns false if the store is published.
+    /// Writes bytes to a store that is still being written. Returns false if the store has already been published.
     func writeToConstruction(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) -> Bool {
         let isFull: Bool? = state.withLock { state in
             var isFull: Bool?
@@ -100,8 +102,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Sends the collected bytes to the server. They cannot be read before that. The first call throws `busy` if
-    /// another process is writing a new generation.
+    /// Sends the collected bytes to the server. They cannot be read until then. The first call throws `busy` if another
+    /// process is writing a new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             var pending: (PostgresConnection, [Statement], takesLock: Bool)?
@@ -137,8 +139,8 @@ extension PostgresRecordStore {
         guard construction.isWhole else { throw LogError(.conflict, "a byte was written twice, or never") }
         let head = StoreHead(
             generation: generation, position: position, size: construction.size, hint: construction.hint)
-        // This commit releases the lock on new generations. During a replacement, other processes still cannot begin a
-        // generation, because that requires the vault's lock, which this process holds.
+        // This commit releases the lock on new generations. Even so, no other process can begin a generation during a
+        // replacement, because that requires the vault's lock, which this process holds.
         state.withLock { $0.construct { $0.isCommitted = true } }
         try location.translated { () throws(PostgresError) in
             _ = try construction.connection.flight([.commit], until: Deadline(after: location.longTimeout))
@@ -148,7 +150,8 @@ extension PostgresRecordStore {
         } else {
             try create(head, on: construction.connection)
         }
-        // Deletes old generations, except recently replaced ones, so that their readers can finish.
+        // Deletes earlier generations of the vault, except recently replaced ones, which processes may still be
+        // reading.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
@@ -183,7 +186,8 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Points the vault's row to this generation, in the transaction that holds the old store's lock.
+    /// Points the vault's row to this generation, in the transaction that holds the lock of the generation being
+    /// replaced.
     private func replace(_ old: PostgresRecordStore, _ head: StoreHead) throws(LogError) {
         let held = old.state.withLock { state in
             let statements = state.transaction?.queue.take() ?? []

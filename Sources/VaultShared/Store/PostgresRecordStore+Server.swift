@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-// The check of a store against the log's end that is recorded in the vault's row.
+// Compares the end of the log that was read with the end that is recorded in the vault's row.
 
 extension PostgresRecordStore: StoreServer {
     var name: String? { location.pool.lastHost?.name }
@@ -14,7 +14,8 @@ extension PostgresRecordStore: StoreServer {
 
     func ignoreStatedEnd() throws(LogError) {
         guard state.withLock({ !$0.isKept }) else { return }
-        // A process that holds the lock must not wait for another connection.
+        // A process that holds the vault's lock uses the connection of the lock's transaction, because it must not wait
+        // for another connection.
         let answer = try location.translated { () throws(PostgresError) in
             try state.withLock { $0.transaction?.connection }?
                 .flight([.end(generation)], until: Deadline(after: location.timeout)).rows
@@ -36,14 +37,14 @@ extension PostgresRecordStore {
         return TailState(needsClearing: false, isDurable: true)
     }
 
-    /// Compares the end of the log that was read with the end that is recorded in the vault's row. They must be equal,
-    /// because the next record is appended at the recorded end.
+    /// Compares the end of the log that was read with the end recorded in the vault's row. They must be equal, because
+    /// the next record will be appended at the recorded end.
     private func compareStatedEnd(with tail: LogTail) throws(LogError) {
         guard let stated = statedEnd else { return }
         guard stated.position == tail.head, stated.offset == tail.end else {
             let isAnother = stated.position.sequence == tail.head.sequence && stated.offset == tail.end
             throw LogError.damaged(
-                "the store states that the log ends with \(isAnother ? "a different " : "")change "
+                "the store reports that the log ends with \(isAnother ? "a different " : "")change "
                     + "\(stated.position.sequence) at byte \(stated.offset), but it ends with change "
                     + "\(tail.head.sequence) at byte \(tail.end)")
         }
@@ -52,7 +53,7 @@ extension PostgresRecordStore {
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         var growth = try growthOnThisHost(after: end, head)
-        // A former primary that restarts after a failover lacks records, so the other hosts are tried too.
+        // A former primary that restarts after a failover lacks the newest records, so the other hosts are tried too.
         for _ in 1..<max(1, location.pool.hostCount) {
             guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
             location.pool.turnToNextHost()
@@ -62,7 +63,8 @@ extension PostgresRecordStore {
     }
 
     private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
-        // Another thread may update the head meanwhile. The answer is then outdated, and the request is repeated.
+        // If another thread changes the known end of the log during the request, the server's answer is outdated, so
+        // the request is repeated.
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ $0.takeNew() }) && location.isShortLived { break }
@@ -73,8 +75,9 @@ extension PostgresRecordStore {
                 return true
             }
             guard isTaken else { continue }
-            // If a server has been restored from a backup, the local copy may be needed to repair it. So the new bytes
-            // are saved to the copy only after the log has been opened on this store and has accepted them.
+            // After a server has been restored from a backup, the local copy may be needed to repair it. New bytes are
+            // therefore saved to the copy only once the log has been opened from this store and has accepted its
+            // contents.
             let (growth, known, isOpen) = state.withLock { state in
                 (state.growth(after: end, head, of: generation), state.head, state.isOpen)
             }
@@ -90,7 +93,8 @@ extension PostgresRecordStore {
 
     private typealias Answer = (head: StoreHead, newBytes: StoreBytes)
 
-    /// Requests the vault's row and the bytes after an offset. Returns nil if the local copy is used instead.
+    /// Requests the vault's row and the bytes after an offset. Returns nil if reads use the local copy instead of the
+    /// server.
     private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
         if try !location.isOffline() {
             do throws(LogError) {
@@ -106,7 +110,8 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // Requests only the row from a local server, because a rare second flight costs less than reading extents.
+        // With a local server, only the vault's row is requested first. If the row has changed, which is rare, a second
+        // round trip reads the bytes. That costs less than always reading them.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

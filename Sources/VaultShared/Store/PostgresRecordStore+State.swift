@@ -2,39 +2,45 @@ import SealedLog
 
 extension PostgresRecordStore {
     struct State {
-        /// The vault's head that the database last returned.
+        /// The contents of the vault's row, as last returned by the database.
         var head: StoreHead {
             didSet {
                 if head.generation == last?.generation {
-                    // This store's generation is the current one again.
+                    // This store's generation has become the current one again.
                     last = nil
                 } else if head.generation != oldValue.generation {
                     last = last ?? oldValue
                 }
             }
         }
-        /// The last head of this store's generation, for its readers; nil while this generation is current.
+        /// The last contents of the vault's row that the database returned while this store's generation was current.
+        /// Readers of this store need them. nil while the generation is still current.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that the database returned with the head: the header's extent, and the end of the initial contents.
+        /// Bytes that the database returned with the vault's row: the header's extent, and the end of the initial
+        /// contents.
         private(set) var pieces: [StoreBytes]
-        /// Whether the database has bytes beyond the log's end that the vault's row records.
+        /// Whether the database has bytes after the log's end that the vault's row records.
         var hasMore = false
-        /// The end of the last extent, if it is used instead of the log's end in the vault's row; otherwise nil.
+        /// The end of the last extent in the database, if ``ignoreStatedEnd()`` has been called; nil if the log's end
+        /// is taken from the vault's row.
         var sizeFound: UInt64?
-        /// The newest bytes of the store.
+        /// The bytes at the end of the store that are in memory.
         var tail: StoreBytes
-        /// New bytes that the log has not accepted yet, each with the head that the database returned with them.
+        /// New bytes that the log has not accepted yet, each with the vault's row that the database returned with them.
         var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
-        /// The last block that was read but not saved, because there is no local copy or its disk is full.
+        /// The last block read from the server that cannot be read back from the local copy, for example because there
+        /// is no copy.
         private(set) var block = StoreBytes(offset: 0)
-        /// Blocks that can be saved to the local copy once it is known that the server has the copy's history.
+        /// Blocks read from the server. They are saved to the local copy once it is confirmed that the server's history
+        /// includes the copy's.
         var unconfirmed: [StoreBytes] = []
-        /// Whether the local copy belongs to this store.
+        /// Whether the local copy is a copy of this store.
         var copy: CopyState
-        /// The number of reasons to bypass the local copy, such as a verification, or bytes that did not authenticate.
+        /// The number of current reasons to bypass the local copy, such as a verification or bytes that failed to
+        /// authenticate. Blocks are read from the copy only while this is 0.
         var doubts = 0
-        /// Authenticated bytes, which are held until it is known whether the local copy remains in use.
+        /// Authenticated bytes that are held until it is known whether the local copy will be used for this store.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
         /// Whether changes go to the file for pending changes, because no server has answered a request for the lock.
@@ -52,21 +58,22 @@ extension PostgresRecordStore {
         case kept(isOpen: Bool)
         /// The database has been contacted, but the log has not opened and accepted the store yet.
         case found
-        /// The log has opened and accepted the store or has written it, so the store's bytes may be saved to the copy.
+        /// The log has opened and accepted the store, or has written it, so the store's bytes may be saved to the local
+        /// copy.
         ///
-        /// - Parameter isNew: whether the vault's row was just read to open the log, so that a short-lived program need
-        ///   not reread it.
+        /// - Parameter isNew: whether the vault's row was just read to open the log. If so, a short-lived program need
+        ///   not read it again.
         case open(isNew: Bool)
     }
 
-    /// The relation of the local copy to this store.
+    /// Whether the local copy is a copy of this store (`own`), or may be one of another store.
     enum CopyState {
         case own
-        /// The copy may belong to another store, and may be needed to repair a server. It is used for this store only
-        /// after the log has accepted this store.
+        /// The copy may be one of another store, and may be needed to repair a server. So it is used for this store
+        /// only after the log has accepted this store.
         ///
-        /// - Parameter isContinued: whether the log includes the copy's end, so that the copy's bytes of this
-        ///   generation remain valid.
+        /// - Parameter isContinued: whether the log includes the log position at the copy's end. If so, the copy's
+        ///   bytes of this generation are still valid.
         case another(isContinued: Bool)
     }
 
@@ -75,16 +82,16 @@ extension PostgresRecordStore {
         let connection: PostgresConnection
         let hasListener: Bool
         var queue = StatementQueue()
-        /// Whether the transaction is being committed. Other processes may read its changes, and append further ones,
-        /// before this process receives the answer.
+        /// Whether the database is committing the transaction. Other processes may read its changes, and append further
+        /// ones, before this process receives the database's answer.
         var isCommitting = false
     }
 }
 
 extension PostgresRecordStore.State {
-    /// Sets the head to `found`, which the database has just returned.
+    /// Sets ``head`` to `found`, the contents of the vault's row that the database has just returned.
     ///
-    /// - Parameter newBytes: the bytes after the log's end that this process knew before the call.
+    /// - Parameter newBytes: the bytes after the end of the log that this process knew before the call.
     mutating func update(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
         if found.generation == generation {
             if case .kept(let isOpen) = phase { phase = isOpen ? .open(isNew: false) : .found }
@@ -93,7 +100,8 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Records that the log has opened and accepted the store. Returns whether the vault's row has been read for it.
+    /// Records that the log has opened and accepted the store. Returns true if the vault's row was read from the
+    /// database in order to open it.
     mutating func accept(continuing isContinued: Bool) -> Bool {
         if !isMirrored { copy = .another(isContinued: isContinued) }
         switch phase {
@@ -106,7 +114,7 @@ extension PostgresRecordStore.State {
         return false
     }
 
-    /// Returns true on the first call after the log was opened with a freshly read head.
+    /// Returns true on the first call after the vault's row was read from the database to open the log.
     mutating func takeNew() -> Bool {
         guard case .open(isNew: true) = phase else { return false }
         phase = .open(isNew: false)
@@ -130,10 +138,10 @@ extension PostgresRecordStore.State {
         if case .constructing(let construction) = phase { construction } else { nil }
     }
 
-    /// Changes the construction. Does nothing if the store is published.
+    /// Applies `change` to the data of a store that is under construction. Does nothing for any other store.
     mutating func construct(_ change: (inout PostgresRecordStore.Construction) -> Void) {
         guard case .constructing(var construction) = phase else { return }
-        // Without this line, `phase` would also refer to the queue's bytes, and the change would copy all of them.
+        // While `phase` also refers to the construction's queued bytes, `change` would copy all of them.
         phase = .found
         change(&construction)
         phase = .constructing(construction)
@@ -152,7 +160,8 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Removes and returns new bytes up to `position`; nil if no head that the database returned has this position.
+    /// Removes and returns the unaccepted bytes up to `position`, with the vault's row at that position. Returns nil if
+    /// the database has not returned such a row.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -160,8 +169,8 @@ extension PostgresRecordStore.State {
         return (head, due.map(\.bytes))
     }
 
-    /// Drops all bytes in memory, and bypasses the local copy until ``endDoubt()``. A store under construction keeps
-    /// its bytes, because they are nowhere else.
+    /// Discards the cached bytes, and bypasses the local copy until ``endDoubt()`` is called. Does nothing for a store
+    /// under construction, whose bytes exist nowhere else.
     mutating func doubt() {
         guard construction == nil else { return }
         pieces = []
@@ -171,7 +180,7 @@ extension PostgresRecordStore.State {
         doubts += 1
     }
 
-    /// The maximum number of bytes that are held until it is known whether the local copy remains in use.
+    /// The maximum number of bytes in ``confirmed``.
     private static let mostConfirmed = 8 << 20
 
     mutating func keep(confirmed bytes: UnsafeRawBufferPointer, at offset: UInt64) {
@@ -183,13 +192,14 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log, as recorded in the vault's row; nil during construction, and while it is ignored.
+    /// The end of this store's log, as recorded in the vault's row; nil during construction, or after
+    /// ``ignoreStatedEnd()``.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
     }
 
-    /// Whether this process holds the vault's lock. While it does, no other process writes, so the head is current.
+    /// Whether this process holds the vault's lock. While it does, no other process writes, so ``head`` is up to date.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
     func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }
@@ -198,7 +208,7 @@ extension PostgresRecordStore.State {
         guard head.generation == generation else { return .doubtful }
         if head.size == end, head.position == position { return .none }
         guard head.size > end, head.position.sequence > position.sequence else { return .doubtful }
-        // A database shows only committed records, which are durable.
+        // A database returns only committed records, which are durable.
         return .some(upTo: statedEnd, areDurable: true)
     }
 }

@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-/// A sealed log's bytes in the tables of a database; see ``Schema``.
+/// The bytes of a sealed log in the tables of a database; see ``Schema``.
 ///
 /// The newest bytes stay in memory until newer bytes arrive. A check of the log's end costs one round trip, which also
 /// returns any appended bytes.
@@ -59,13 +59,14 @@ final class PostgresRecordStore: NewStore {
                 state.construction == nil ? state.own.hint : nil
             )
         }
-        // The login proceeds while the log is opened from the local copy.
+        // The login to the server continues while the log is opened from the local copy.
         if isKept { location.pool.goOn() }
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
-        // In a file, the header has the hint. Here the vault's row has it, so the hint is copied into the header.
+        // The header of a vault file contains the hint to the newest minor checkpoint. In a database, the vault's row
+        // contains this hint, so it is copied from there.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count
     }
@@ -79,7 +80,7 @@ final class PostgresRecordStore: NewStore {
         }
         try checkServer()
         var range = wanted
-        // A store under construction still has gaps, so it is not read in whole blocks.
+        // A store under construction is not read in whole blocks, because it still has gaps.
         if isWhole {
             let blockSize = PostgresRecordStore.blockSize
             let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
@@ -97,8 +98,8 @@ final class PostgresRecordStore: NewStore {
         }
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
         let isKept = isMirrored && location.mirror?.keep(bytes, of: own) == true
-        // If the local copy does not accept the block, for example on a full disk or during a verification, the block
-        // stays in memory. Consecutive reads then need fewer round trips.
+        // The block stays in memory if the local copy does not accept it, for example on a full disk or during a
+        // verification. Consecutive reads then need fewer round trips.
         if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
@@ -119,8 +120,8 @@ final class PostgresRecordStore: NewStore {
         do throws(PostgresError) {
             if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // If the transaction fails, this read uses another connection, because the transaction may be another
-            // thread's. A store under construction, however, can only be read on its own connection.
+            // If the transaction's connection fails, this read uses another one, because the transaction may belong to
+            // another thread. A store under construction, however, can be read only on its own connection.
             guard construction == nil else { throw location.translation(of: error) }
         }
         try location.attempt(until: deadline) { () throws(PostgresError) in

@@ -2,13 +2,14 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-/// The difference between the server's clock and this machine's. Stored data never depends on it, as a server may lie.
+/// The difference between the server's clock and this machine's. A server may report a false time, so no stored data
+/// depends on this difference.
 final class ServerClock: Sendable {
     private let found = Mutex<Int64?>(nil)
     private let notices = NoticeBoard()
     private let isNotified = Atomic(false)
 
-    /// The number of milliseconds by which this machine's clock is ahead of the server's; nil if that is unknown.
+    /// How far this machine's clock is ahead of the server's, in milliseconds; nil if that is unknown.
     var difference: Int64? { found.withLock { $0 } }
 
     /// The server's current time, in milliseconds since 1970; nil if it is unknown.
@@ -19,7 +20,7 @@ final class ServerClock: Sendable {
         }
     }
 
-    /// Reads the server's time from an answer that has just arrived, if the answer contains the time.
+    /// Reads the server's time from a response that has just arrived, if the response contains it.
     func note(_ rows: Rows, _ column: Int32) {
         guard rows.count > 0, let time = try? rows.number(0, column) else { return }
         note(Int64(clamping: time), at: Int64(clamping: Clock.milliseconds))
@@ -28,7 +29,8 @@ final class ServerClock: Sendable {
     func note(_ time: Int64, at now: Int64) {
         let difference = now - max(time, 0)
         found.withLock { $0 = difference }
-        // Only one notice is posted, although the difference varies with each answer.
+        // Posts only one notice, even though the difference between the two clocks varies with each response from the
+        // server.
         guard abs(difference) > ClockDifference.tolerance, !isNotified.exchange(true, ordering: .relaxed)
         else { return }
         notices.post(.clockDiffers(milliseconds: difference))

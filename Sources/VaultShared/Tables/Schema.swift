@@ -1,11 +1,11 @@
 /// The database tables for vaults, and the roles that may use them.
 ///
-/// `head` has one row per vault, with its current generation and the end of its log. Each row of `extent` has sealed
-/// bytes, from the offset `first_byte` on, and is never updated. A compaction writes a new `generation`.
+/// `head` has one row per vault, with its current generation and the end of its log. Each row of `extent` contains
+/// sealed bytes that start at the offset `first_byte`, and is never updated. A compaction writes a new `generation`.
 enum Schema {
-    /// The maximum extent size in bytes. PostgreSQL is slower with larger ones, and CockroachDB advises against them.
+    /// The maximum extent size in bytes. Larger extents are slower in PostgreSQL, and CockroachDB advises against them.
     static let extentSize = 256 << 10
-    /// The time for which a replaced generation is retained, for processes that are still reading it.
+    /// How long a replaced generation is kept for processes that are still reading it.
     static let generationLifetime = "1 hour"
 
     static let creation = [

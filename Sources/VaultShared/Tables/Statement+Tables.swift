@@ -8,9 +8,9 @@ extension Statement {
 
     /// The server's clock in milliseconds since 1970. `now()` would return the time before any wait for a lock.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
-    /// The column in which ``head(of:)`` returns the time.
+    /// The column in which ``head(of:)`` returns the server's time.
     static let clockColumn: Int32 = 6
-    /// The column in which ``lockedHead(of:listeners:)`` returns the time.
+    /// The column of the server's time in the result of ``lockedHead(of:listeners:)``.
     static let lockedClockColumn: Int32 = 7
 
     /// A statement that fails if one of the tables is missing.
@@ -28,7 +28,8 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Selects the extents from the hint on, but at most the last `count` bytes. Ignores the hint for a smaller vault.
+    /// Selects the extents that start in the last `count` bytes, and not before the offset that the log's hint
+    /// contains. If the log has at most `count` bytes, selects all extents.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -39,7 +40,7 @@ extension Statement {
             """, .bytes(name), .number(count), limit: count)
     }
 
-    /// Selects the last `count` bytes of the generation's initial contents, in which the index's root page is.
+    /// Selects the last `count` bytes of the generation's initial contents. They include the root page of the index.
     static func base(of name: [UInt8], count: UInt64, unlessSmallerThan size: UInt64) -> Statement {
         Statement(
             """
@@ -54,8 +55,8 @@ extension Statement {
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
-    /// Selects whether an extent starts at a negative offset, or extends beyond the log's end recorded in the vault's
-    /// row. A single statement reads the extents and the row from one snapshot.
+    /// Tests whether an extent is outside the log: it starts at a negative offset, or extends beyond the end recorded
+    /// in the vault's row. A single statement reads the extents and the row from the same snapshot.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """
@@ -72,7 +73,7 @@ extension Statement {
             .number(generation))
     }
 
-    /// Selects the extents that start in the range of `count` bytes from `offset` on.
+    /// Selects the extents that start within the `count` bytes beginning at `offset`.
     static func extents(_ generation: UInt64, from offset: UInt64, upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -101,22 +102,23 @@ extension Statement {
 
     // MARK: Appending
 
-    /// Settings under which a commit returns only once it is durable, and warns if its wait for the standby was
-    /// cancelled. They override weaker settings of a role or a database, but keep stronger ones.
+    /// Settings that make a commit return only once it is durable, and warn if its wait for the standby was cancelled.
+    /// They override weaker settings of a role or a database, but preserve stronger ones.
     private static let promises = """
         set_config('client_min_messages', 'warning', true), set_config('synchronous_commit', CASE
             current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
         """
 
-    /// A statement that applies ``promises`` in a transaction that does not wait for a lock.
+    /// Applies the settings in ``promises`` to a transaction that does not wait for a lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in a queue, because a row's lock is not granted in the order of requests. Only fairness may depend on the
-    /// queue, as any database user can hold its lock, and older versions of CockroachDB do not wait for advisory locks.
+    /// Waits in a queue, because row locks are not granted in the order of requests. The queue provides fairness, but
+    /// not exclusion: any database user can hold its lock, and older versions of CockroachDB do not wait for advisory
+    /// locks.
     ///
-    /// The server itself ends the wait, even if this process has exited.
+    /// The server ends the wait after the timeout, even if this process has exited.
     ///
-    /// - Parameter key: the key of the queue's lock; nil waits only for the locks of the following statements.
+    /// - Parameter key: the key of the queue's lock; if nil, the timeout applies only to the statements that follow.
     static func queue(_ key: UInt64?, upTo milliseconds: UInt64) -> Statement {
         Statement(
             """
@@ -125,7 +127,7 @@ extension Statement {
             """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
-    /// Locks and selects the vault's row, and selects whether there are listeners, each of which holds a shared lock.
+    /// Locks and selects the vault's row, and checks whether there are listeners. Each listener holds a shared lock.
     /// Writers send NOTIFY only if there are listeners, because committing a NOTIFY locks the whole database.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
@@ -137,7 +139,8 @@ extension Statement {
 
     static func notify(_ channel: String) -> Statement { Statement("SELECT pg_notify($1, '')", .text(channel)) }
 
-    /// Appends an extent if the log still ends at `previous`. Otherwise fails, because the inserted generation is null.
+    /// Appends an extent if the log still ends at `previous`. Otherwise, the statement fails, because the generation
+    /// that it inserts is null.
     static func append(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64, to name: [UInt8], _ head: StoreHead,
         replacing previous: LogPosition
@@ -157,7 +160,8 @@ extension Statement {
             .bytes(bytes))
     }
 
-    /// A write without effect. The server's log is sequential, so this commit is durable only if all earlier ones are.
+    /// Writes a message that changes no data, to prove that earlier commits are durable: the server's log is
+    /// sequential, so they are durable once this message is.
     static let proof = Statement("SELECT \(promises), pg_logical_emit_message(true, 'vault', '')")
 
     // MARK: Replacing
@@ -180,7 +184,7 @@ extension Statement {
 
     /// Points the vault's row to another generation if the log still ends at `previous`. Otherwise changes nothing.
     static func replace(_ name: [UInt8], _ head: StoreHead, _ previous: StoreHead) -> Statement {
-        // No process appends to a log whose row is malformed, so the log's end need not be compared.
+        // If the vault's row is malformed, no process appends to the log, so its end need not be compared.
         let comparison =
             previous.isMalformed
             ? "(sequence = $9 AND authenticator = $10) IS NOT NULL" : "sequence = $9 AND authenticator = $10"
@@ -200,14 +204,14 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
-    /// Selects a row if a generation has been replaced. The later generation includes the replaced one's contents.
+    /// Selects a row if a generation has been replaced. Its contents are then part of a later generation.
     static func replaced(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
             .number(generation))
     }
 
-    /// Deletes generations that were replaced long ago, and unfinished generations that were begun over a day ago.
+    /// Deletes generations that were replaced long ago, and unfinished generations that were begun more than a day ago.
     static func deleteOldGenerations(of name: [UInt8]) -> [Statement] {
         let old = """
             name = $1 AND generation <> (SELECT generation FROM vault.head WHERE name = $1)
@@ -228,7 +232,7 @@ extension Statement {
         }
     }
 
-    /// Selects whether a lock is free. Acquires the lock, and releases it by rolling back to a savepoint.
+    /// Tests whether a lock is free, by trying to acquire it and then rolling back to a savepoint.
     static func isFree(_ key: UInt64) -> [Statement] {
         [
             Statement("SAVEPOINT look"), Statement("SELECT pg_try_advisory_xact_lock_shared($1)", .number(key)),
@@ -236,22 +240,23 @@ extension Statement {
         ]
     }
 
-    /// Acquires a lock that requires write access. The lock is an uncommitted row, which other transactions cannot see,
-    /// but which prevents them from inserting the same row. If the lock is held, the statement fails after 1 ms.
+    /// Acquires a lock that requires write access. The lock is an uncommitted row: other transactions cannot see it,
+    /// and cannot insert the same row. If the lock is held, the statement fails after 1 ms.
     static func exclude(_ number: UInt64, in name: [UInt8]) -> [Statement] {
         [
             Statement("SELECT set_config('lock_timeout', '1ms', true)"),
             Statement(
                 "INSERT INTO vault.generation (generation, name) VALUES ($1, $2) ON CONFLICT (generation) DO NOTHING",
-                // No generation has a negative number, so this row cannot collide with one.
+                // The row that represents the lock has a negative number. Generations never do, so the two cannot
+                // collide.
                 .number(number | 1 << 63), .bytes(name)),
         ]
     }
 
-    /// Tries to acquire a lock for the transaction. A pooler would pass a session's lock on to another client.
+    /// Tries to acquire a lock that lasts for the transaction. A pooler would pass a session's lock to another client.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
-    /// Lifts the server's time limit for a transaction that is idle between its flights.
+    /// Applies the settings in ``promises``, and disables the timeout for idling between the transaction's statements.
     static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true), \(promises)")
 }
 

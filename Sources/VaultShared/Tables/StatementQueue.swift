@@ -1,4 +1,4 @@
-/// Statements that are collected, and sent together with the next statement whose result is needed.
+/// SQL statements that are collected, and sent together with the next statement whose result is needed.
 struct StatementQueue {
     private(set) var statements: [Statement] = []
     private var size = 0

@@ -1,17 +1,18 @@
 import SealedFormat
 import Sealing
 
-/// The contents of a vault's row in the database: the current generation, and the end of its log.
+/// The contents of a vault's row in the database: the current generation, the end of its log, and a hint.
 ///
-/// The row is not authenticated. The end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong hint
-/// only costs time.
+/// The row is not authenticated. The recorded end is therefore compared with the log
+/// (``PostgresRecordStore/statedEnd``). A wrong hint only costs time.
 struct StoreHead: Hashable {
-    /// The generation. For a malformed row, this is the column's bit pattern, so that no other row compares as equal.
+    /// The number of the vault's current generation. Even if the row is malformed, this is the column's exact bit
+    /// pattern, so that a row with another generation never compares as equal.
     let generation: UInt64
     let position: LogPosition
     let size: UInt64
     let hint: Hint?
-    /// Whether the row has values that no program writes, such as a negative size. If so, the log counts as empty.
+    /// Whether the row contains invalid values, such as a negative size. If so, the log is treated as empty.
     let isMalformed: Bool
 
     /// Parses the vault's row. Returns nil if `rows` is empty.
@@ -43,14 +44,14 @@ struct StoreHead: Hashable {
         isMalformed = false
     }
 
-    /// Returns whether this head and `other` describe the same state of the vault. Hints are ignored.
+    /// Returns whether `other` describes the same state of the vault. Hints are ignored.
     func isAlike(_ other: StoreHead) -> Bool {
         generation == other.generation && position == other.position && size == other.size
             && isMalformed == other.isMalformed
     }
 }
 
-/// A contiguous part of a store's bytes.
+/// A contiguous range of a store's bytes, and the offset at which it starts.
 struct StoreBytes {
     let offset: UInt64
     let bytes: [UInt8]
@@ -79,7 +80,7 @@ struct StoreBytes {
         return true
     }
 
-    /// - Parameter range: a range that these bytes include.
+    /// - Parameter range: a range of the store's offsets, which these bytes must include.
     func withBytes<Result>(of range: Range<UInt64>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = Int(range.lowerBound - offset)
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + range.count])) }
@@ -87,10 +88,10 @@ struct StoreBytes {
 }
 
 extension Rows {
-    /// Passes the bytes of each row to `body`, and returns the end of these bytes. A row consists of an offset and
-    /// bytes. Stops at the first row that does not start at the end of the previous row.
+    /// Passes the bytes of each row to `body`, and returns the offset after the last of them. A row consists of an
+    /// offset and bytes. Stops at the first row that does not start where the previous one ends.
     ///
-    /// - Parameter limit: the maximum end. If the server sends more bytes, the method throws `malformed`.
+    /// - Parameter limit: the maximum returned offset. If the server sends more bytes, the method throws `malformed`.
     func pieces(
         from offset: UInt64, upTo limit: UInt64, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(PostgresError) -> UInt64 {

@@ -2,16 +2,17 @@ import FoundationEssentials
 import Vault
 
 extension StoreRule {
-    package static let commitsAllOrNothing = StoreRule("Either all changes of a batch are made, or none.") {
+    package static let commitsAllOrNothing = StoreRule("Either all changes in a batch are made, or none are.") {
         store, findings in
         _ = try store.put("removed", .integer(0))
         let numbers = (0..<8).map { ("key \($0)", Optional(StoredValue.integer($0))) }
         let changes = Dictionary(uniqueKeysWithValues: numbers + [("removed", nil)])
-        findings.expect(try store.commit(StoreBatch(changes)), "`commit` returned false for a plain batch.")
+        findings.expect(try store.commit(StoreBatch(changes)), "`commit` returned false for a batch of changes.")
         for (key, value) in changes {
-            findings.expect(try store.value(of: key) == value, "A change of a batch was not made: \(key).")
+            findings.expect(try store.value(of: key) == value, "A change in a batch was not made: \(key).")
         }
-        // The refused value is first in one batch and last in the other, because some stores apply changes one by one.
+        // Some stores apply a batch's changes one by one. Two batches therefore contain a value that the store refuses:
+        // one under its first key, the other under its last.
         guard let refused = SampleValue.refused(by: store) else { return }
         for refusedKey in ["a refused", "z refused"] {
             let batch = numbers.map { ($0.0, Optional(StoredValue.string("new"))) } + [(refusedKey, refused)]
@@ -48,10 +49,10 @@ extension StoreRule {
                 ["kept": .string("lost"), "new": .integer(1), "expected": .null],
                 expecting: ["kept": .string("kept"), "expected": expected])
             let mismatch = "\(present?.typeName ?? "no value") instead of \(expected?.typeName ?? "no value")"
-            findings.expect(try !store.commit(batch), "`commit` returned true for \(mismatch).")
+            findings.expect(try !store.commit(batch), "`commit` returned true despite \(mismatch).")
             findings.expect(
                 try store.value(of: "expected") == present && store.value(of: "new") == nil
-                    && store.value(of: "kept") == .string("kept"), "Something was changed for \(mismatch).")
+                    && store.value(of: "kept") == .string("kept"), "A key was changed despite \(mismatch).")
             _ = try store.put("new", nil)
         }
     }
@@ -72,7 +73,7 @@ extension StoreRule {
         findings.expect(try !store.commit(second), "`commit` returned true for a key that exists.")
         findings.expect(try store.value(of: "key") == .integer(1), "The existing value was replaced.")
         _ = try store.put("key", nil)
-        findings.expect(try store.commit(second), "`commit` returned false for a removed key.")
+        findings.expect(try store.commit(second), "`commit` returned false after the key was removed.")
     }
 
     package static let acceptsEmptyBatches = StoreRule("`commit` returns true for a batch that changes nothing.") {
@@ -83,7 +84,7 @@ extension StoreRule {
         _ = try store.put("key", .integer(1))
         findings.expect(try store.put("key", .integer(1)), "`commit` returned false for the same value.")
         let check = StoreBatch([:], expecting: ["key": .integer(1)])
-        findings.expect(try store.commit(check), "`commit` returned false for expectations alone.")
+        findings.expect(try store.commit(check), "`commit` returned false for a batch of expectations.")
         findings.expect(try store.value(of: "key") == .integer(1), "The value was changed.")
     }
 }

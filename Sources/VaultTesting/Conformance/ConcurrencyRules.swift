@@ -23,7 +23,7 @@ extension StoreRule {
             }
             present = winners.first ?? present
             guard try store.value(of: "key") == (present == 0 ? nil : .integer(Int128(present))) else {
-                return findings.add("The value is not that of the committed batch.")
+                return findings.add("The value is not the one that the committed batch set.")
             }
         }
     }
@@ -59,8 +59,8 @@ extension StoreRule {
         values.contains { $0 != values.first }
     }
 
-    /// Reads a second key between two reads of a first key. Returns whether the first key's value is unchanged although
-    /// the second key's value is from another batch. Each batch sets all keys to one value, which no other batch uses.
+    /// Reads a key, then another key, then the first key again. Returns true if the first key's value is unchanged, but
+    /// the other key's value is from another batch. Each batch sets all keys to one value that no other batch uses.
     private static func changesInBetween(_ store: any ValueStore, _ keys: [String]) throws(VaultError) -> Bool {
         let key = keys.randomElement() ?? ""
         let other = keys.randomElement() ?? ""
@@ -72,7 +72,8 @@ extension StoreRule {
     package static let notifiesAfterChanges = StoreRule(
         "An observer that reads after each notification misses no change."
     ) { store, findings in
-        // Makes the store watch its file even between the rounds.
+        // Each round of the test has its own observer. This additional observer lasts for all rounds, so that the store
+        // never stops watching its file.
         let watching = try store.changes.notices()
         defer { withExtendedLifetime(watching) {} }
         let keys = ["key 0", "key 1"]

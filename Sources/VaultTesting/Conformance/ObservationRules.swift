@@ -16,9 +16,9 @@ extension StoreRule {
     ) { store, findings in
         let changes = (store.changes, store.changes)
         let failures = (store.failures, store.failures)
-        findings.expect(store.identity == store.identity, "`identity` differs from access to access.")
-        findings.expect(changes.0 === changes.1, "`changes` differs from access to access.")
-        findings.expect(failures.0 === failures.1, "`failures` differs from access to access.")
+        findings.expect(store.identity == store.identity, "`identity` is different at each access.")
+        findings.expect(changes.0 === changes.1, "`changes` returns a different object at each access.")
+        findings.expect(failures.0 === failures.1, "`failures` returns a different object at each access.")
         let scopes = (store.scoped(to: "a").identity, store.scoped(to: "b").identity)
         findings.expect(
             scopes.0 != scopes.1 && scopes.0 != store.identity, "The store's scopes do not have separate identities.")
@@ -26,7 +26,8 @@ extension StoreRule {
 
     package static let identitySentence = "Two stores have different identities."
 
-    /// Waits for notifications, perhaps on another thread. Returns whether `isSo` returns true after a notification.
+    /// Waits up to ten seconds for a notification after which `isSo` returns true. Returns whether there was one. May
+    /// call `isSo` on another thread.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

@@ -1,19 +1,19 @@
 import LinuxSystem
 
-/// Rounds in which several threads make a call at the same time, until enough calls have overlapped.
+/// Rounds in which several threads make a call at the same time.
 ///
-/// On a busy machine, calls may run one after the other even if their threads start together. A store that fails only
-/// under simultaneous calls then appears correct. So only rounds with overlapping calls count.
+/// Only rounds with overlapping calls count towards the required number. On a busy machine, calls may run one after the
+/// other even if their threads start together. A store that fails only under simultaneous calls then appears correct.
 struct Race {
     /// The number of overlapping rounds to run. For example, a store that releases its lock for 100 ns between checking
     /// and changing a value fails in one of 25 such rounds. At a few hundred commits per second, this takes seconds.
     #if SANITIZER
-        // Fewer rounds suffice, because a sanitizer detects an error in any round. Each round also takes longer.
+        // A sanitizer detects an error in any round, so fewer rounds suffice with one. Rounds also take longer.
         private static let enough = 50
         private static let limit = 1_000
     #else
         private static let enough = 500
-        /// The maximum number of rounds. It is needed because calls rarely overlap on a single core.
+        /// The maximum number of rounds. A limit is needed because calls rarely overlap on a single core.
         private static let limit = 10_000
     #endif
 

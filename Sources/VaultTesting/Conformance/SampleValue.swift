@@ -7,7 +7,7 @@ struct SampleValue: Sendable {
     let value: StoredValue
     let mayBeRefused: Bool
 
-    /// Returns whether the value that was read equals this one. A store may return untyped bytes as data.
+    /// Returns whether the value that was read back equals this one. A store may return bytes without a type as data.
     func isKept(as read: StoredValue) -> Bool {
         if case .untyped(let bytes) = value, case .data(bytes) = read { return true }
         return read == value
@@ -41,7 +41,7 @@ struct SampleValue: Sendable {
     ]
 
     private static let bytesAndDates: KeyValuePairs<String, StoredValue> = [
-        "empty data": .data(Data()), "data of all bytes": .data(Data(0...255)),
+        "empty data": .data(Data()), "data with every byte value": .data(Data(0...255)),
         "data that is text": .data(Data("text".utf8)), "data of 1 MiB": .data(Data(repeating: 0xa5, count: 1 << 20)),
         "bytes without a type": .untyped(Data("text".utf8)),
         "the date 2001-01-01": .date(Date(timeIntervalSinceReferenceDate: 0)),
@@ -54,7 +54,7 @@ struct SampleValue: Sendable {
         "an empty array": .array([]), "an empty dictionary": .dictionary([:]),
         "an array of empty collections": .array([.array([]), .dictionary([:]), .string("")]),
         "an array of several types": .array([.integer(1), .real(1), .boolean(true), .string("1")]),
-        "a dictionary with odd keys": .dictionary(["": .integer(1), "a.b/c d": .integer(2), "é": .null]),
+        "a dictionary with unusual keys": .dictionary(["": .integer(1), "a.b/c d": .integer(2), "é": .null]),
         "a dictionary of collections":
             .dictionary(["a": .array([.dictionary(["b": .data(Data([0]))])]), "c": .dictionary(["d": .real(-0.0)])]),
         "arrays nested 100 levels deep": (0..<100).reduce(.integer(1)) { inner, _ in .array([inner]) },

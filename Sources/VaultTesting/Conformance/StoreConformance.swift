@@ -8,7 +8,7 @@ public import Vault
 ///
 /// - Parameters:
 ///   - maximumKeySize: the maximum key size in bytes, for a store that adds a prefix to its keys.
-///   - makeStore: returns a new, empty store on each call. It is called once for each rule, and twice more.
+///   - makeStore: returns a new, empty store on each call. It is called once for each rule, and two more times.
 /// - Throws: the errors of `makeStore`.
 public func checkConformance<Store: ValueStore>(
     maximumKeySize: Int = 1_024, sourceLocation: SourceLocation = #_sourceLocation, of makeStore: () throws -> Store
@@ -18,7 +18,7 @@ public func checkConformance<Store: ValueStore>(
     }
 }
 
-/// Returns the findings, each with the broken rule.
+/// Returns the findings, each with the rule that the store breaks.
 package func brokenRules<Store: ValueStore>(
     among rules: [StoreRule] = StoreRule.all, maximumKeySize: Int = 1_024, of makeStore: () throws -> Store
 ) async throws -> [(rule: String, finding: String)] {
@@ -55,7 +55,7 @@ package struct StoreRule: Sendable {
     ]
 }
 
-/// The findings of a check, one sentence each.
+/// The rule violations that a check has found, one sentence each.
 struct Findings: Sendable {
     let maximumKeySize: Int
     private(set) var all: [String] = []

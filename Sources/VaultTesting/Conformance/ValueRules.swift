@@ -11,14 +11,14 @@ extension StoreRule {
         findings.expect(try store.put("other", .boolean(true)), "`commit` returned false for a plain write.")
         findings.expect(try store.value(of: "key") == .string("first"), "Writing one key changed another.")
         findings.expect(try store.put("key", nil), "`commit` returned false for a removal.")
-        findings.expect(try store.value(of: "key") == nil, "A removed value is still read.")
+        findings.expect(try store.value(of: "key") == nil, "A removed value can still be read.")
         findings.expect(try store.value(of: "other") == .boolean(true), "Removing one key changed another.")
     }
 
     package static let nilMeansAbsent = StoreRule("Reading returns nil if there is no value, and only then.") {
         store, findings in
-        findings.expect(try store.value(of: "absent") == nil, "A new store has a value.")
-        findings.expect(try store.keys(prefix: "").isEmpty, "A new store has keys.")
+        findings.expect(try store.value(of: "absent") == nil, "A new store already has a value.")
+        findings.expect(try store.keys(prefix: "").isEmpty, "A new store already has keys.")
         let empty: [(String, StoredValue)] = [
             ("string", .string("")), ("data", .data(.init())), ("array", .array([])), ("dictionary", .dictionary([:])),
             ("false", .boolean(false)), ("zero", .integer(0)),
@@ -28,14 +28,14 @@ extension StoreRule {
             findings.expect(try store.value(of: name) == value, "An empty value was lost or changed: \(name).")
         }
         let keys = try store.keys(prefix: "")
-        findings.expect(keys == empty.map(\.0).sorted(), "The keys of empty values are not all listed.")
+        findings.expect(keys == empty.map(\.0).sorted(), "Not all keys with empty values are listed.")
         _ = try store.put("string", nil)
-        findings.expect(try store.value(of: "string") == nil, "A removed value is still read.")
+        findings.expect(try store.value(of: "string") == nil, "A removed value can still be read.")
         findings.expect(try !store.keys(prefix: "").contains("string"), "A removed key is still listed.")
     }
 
     package static let keepsValuesExactly = StoreRule(
-        "A value is read exactly as it was written, with its type, or is refused with `invalid` and changes nothing."
+        "A value reads back exactly as written, with its type, or is refused with `invalid` and changes nothing."
     ) { store, findings in
         for sample in SampleValue.all {
             do throws(VaultError) {
@@ -55,8 +55,9 @@ extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in
-        // In alphabetical order, capitals are next to small letters, and accented letters next to plain ones. UTF-16
-        // order swaps the last two keys. By characters, "e" would not be a prefix of the accented letter.
+        // These keys reveal other orders. Alphabetical order would mix capitals with lower-case letters, and accented
+        // letters with plain ones. UTF-16 order would swap U+FF5E and U+1F600. If prefixes were compared by character,
+        // "e" would not be a prefix of "e\u{301}".
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
         ]
@@ -66,7 +67,7 @@ extension StoreRule {
             let listed = try store.keys(prefix: prefix)
             findings.expect(
                 listed.map { Array($0.utf8) } == expected.map { Array($0.utf8) },
-                "For the prefix \"\(prefix)\" it returned \(listed) instead of \(expected).")
+                "For the prefix \"\(prefix)\", the store listed \(listed) instead of \(expected).")
         }
     }
 
@@ -77,12 +78,12 @@ extension StoreRule {
             do throws(VaultError) {
                 _ = try store.put(key, .string("at \(key)"))
                 let isKept = try store.value(of: key) == .string("at \(key)")
-                findings.expect(isKept, "The value was not stored: the key \"\(key)\".")
-                findings.expect(try store.keys(prefix: key).contains(key), "It was not listed: the key \"\(key)\".")
+                findings.expect(isKept, "The key \"\(key)\" was not stored.")
+                findings.expect(try store.keys(prefix: key).contains(key), "The key \"\(key)\" was not listed.")
                 _ = try store.put(key, nil)
-                findings.expect(try store.value(of: key) == nil, "It could not be removed: the key \"\(key)\".")
+                findings.expect(try store.value(of: key) == nil, "The key \"\(key)\" could not be removed.")
             } catch {
-                findings.add("Refused with `\(error.code.name)`: the key \"\(key)\".")
+                findings.add("The key \"\(key)\" was refused with `\(error.code.name)`.")
             }
         }
     }
@@ -99,14 +100,14 @@ extension StoreRule {
         }
         findings.expect(
             try store.keys(prefix: "").count == keys.count,
-            "The number of listed keys differs from that of the written ones.")
+            "The number of listed keys differs from the number of written keys.")
     }
 
     private static func oddKeys(_ maximumSize: Int) -> [String] {
         [
             " ", "with space", "/", "/etc/passwd", "../../up", ".", "..", ".hidden", "a..b", "~", "\"quoted\"",
             "back\\slash", "<&>", "%00", "-option", "=", "ключ", "鍵", "🔑", "\u{fe00}",
-            // These two keys differ only in the last byte.
+            // The next two keys differ only in the last byte, so a store that truncates keys would confuse them.
             String(repeating: "k", count: maximumSize), String(repeating: "k", count: maximumSize - 1) + "l",
             String(repeating: "鍵", count: maximumSize / 3),
         ]

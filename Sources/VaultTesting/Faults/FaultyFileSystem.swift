@@ -15,7 +15,7 @@ package struct FileCallRecord: Hashable, Sendable {
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
-    /// The file's descriptor if the call flushes the file; otherwise nil.
+    /// The file's descriptor for a call of the kind ``FileCall/synchronizeData``; otherwise nil.
     package var descriptor: Int32?
 }
 
@@ -24,11 +24,11 @@ package enum Fault: Hashable, Sendable {
     case error(Int32)
     /// The call writes only this many bytes, and then fails.
     case short(Int, Int32)
-    /// The call takes effect, but is reported as failed. Only a call that changes the disk can have this fault.
+    /// The call takes effect, but is reported as failed. A call not in ``FileCall/changing`` just fails.
     case afterwards(Int32)
 }
 
-/// The real file system, with calls that fail on demand. It records every call.
+/// The real file system, with calls that fail on demand. It records every call that can fail.
 package final class FaultyFileSystem: FileSystem {
     private struct Plan {
         let kinds: Set<FileCall>
@@ -58,7 +58,7 @@ package final class FaultyFileSystem: FileSystem {
     package init(volume: Volume = Volume()) { self.volume = volume }
 
     /// Makes `times` calls of `kinds` fail, after `skipped` such calls have succeeded. If `bytes` is not nil, only
-    /// calls that access this range of a file count.
+    /// calls that access this range of a file are counted.
     package func fail(
         _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
         with fault: Fault
@@ -84,7 +84,7 @@ package final class FaultyFileSystem: FileSystem {
     package var calls: [FileCallRecord] { state.withLock { $0.calls } }
     package func forgetCalls() { state.withLock { $0.calls = [] } }
 
-    /// Records a call. Returns the fault with which the call must fail; nil if the call need not fail.
+    /// Records a call. Returns the fault that is planned for it; nil if there is none.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
         if let watcher { LockRank.separately { watcher(call) } }
@@ -103,7 +103,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Makes a call, or fails as planned. For ``Fault/short(_:_:)``, `short` performs part of the call.
+    /// Performs a call, or makes it fail as planned. For ``Fault/short(_:_:)``, `short` performs part of the call.
     private func make<Result: ~Copyable>(
         _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0, descriptor: Int32? = nil,
         _ body: @autoclosure () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }

@@ -1,6 +1,6 @@
 /// The files of a test's stores, with calls that fail on demand. <doc:IsolatedTests> has an example.
 public final class FaultyFiles: Sendable {
-    /// A kind of call.
+    /// A kind of file system call.
     public enum Operation: Hashable, Sendable, CaseIterable {
         /// Opening a file or a folder, or creating a file.
         case open
@@ -8,9 +8,9 @@ public final class FaultyFiles: Sendable {
         case read
         /// Writing bytes to an open file.
         case write
-        /// Making written bytes durable with fsync(2) or fdatasync(2).
+        /// Making written bytes durable with fsync(2), fdatasync(2) or syncfs(2).
         case flush
-        /// Acquiring a lock between processes.
+        /// Acquiring a lock that excludes other processes.
         case lock
         /// Reading a file's size, times and mode.
         case status
@@ -41,7 +41,7 @@ public final class FaultyFiles: Sendable {
 
     let fileSystem = FaultyFileSystem()
 
-    /// Creates files whose calls all succeed until ``fail(_:with:after:times:)``.
+    /// Creates files whose calls all succeed until ``fail(_:with:after:times:)`` is called.
     public init() {}
 
     /// Makes calls fail without any effect.

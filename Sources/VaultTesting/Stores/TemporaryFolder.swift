@@ -16,7 +16,8 @@ package final class TemporaryFolder: Sendable {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The parent folder. It is in memory if there is enough space, because a flush to a disk takes milliseconds.
+    /// The folder in which the tests' folders are created. It is on an in-memory file system if there is room, because
+    /// a disk flush takes milliseconds.
     private static let parent: String = {
         let memory = "/dev/shm"
         let room = try? FileManager.default.attributesOfFileSystem(forPath: memory)[.systemFreeSize] as? UInt64

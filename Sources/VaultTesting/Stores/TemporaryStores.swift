@@ -4,14 +4,14 @@ public import Vault
 
 /// Fresh, empty stores for one test: a keychain and preferences in a separate folder, and a store in memory.
 ///
-/// They replace the standard stores of a task while it runs a closure of `withTemporaryStores(files:_:)` or a test with
-/// the trait `.temporaryStores`; see <doc:IsolatedTests>. Releasing this object removes the folder.
+/// They replace the standard stores of a task while it runs the closure of `withTemporaryStores(files:_:)` or a test
+/// with the trait `.temporaryStores`; see <doc:IsolatedTests>. Releasing this object removes the folder.
 public final class TemporaryStores: Sendable {
     /// The keychain, which is a vault with its own key file.
     public let keychain: Keychain
     /// The preferences, in a property list.
     public let preferences: Preferences
-    /// The store in memory.
+    /// The store that keeps its values in memory.
     public let memory = MemoryStore()
     let folder: TemporaryFolder
     private let standard: StandardStores
@@ -66,7 +66,8 @@ public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == TemporaryStoresTrait {
-    /// Gives each test, and each argument of a test, fresh, empty stores. Even parallel tests never share stores.
+    /// Gives fresh, empty stores to each test, and to each argument of a parameterized test. Even parallel tests never
+    /// share stores.
     public static var temporaryStores: Self { Self() }
 }
 

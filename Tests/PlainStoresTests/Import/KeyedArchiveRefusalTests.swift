@@ -114,7 +114,7 @@ struct KeyedArchiveRefusalTests {
             fields: [
                 "NS.keys": .array([.string("1"), .integer(1)]), "NS.objects": .array([.integer(1), .integer(2)]),
             ],
-            says: "a dictionary in it has a key twice"),
+            says: "a dictionary in it contains a key twice"),
     ])
     private func becauseItIsDamagedSaysSo(_ refused: Archive) throws {
         let error = try #require(try error(archive(of: refused.objects, top: refused.top)))

@@ -195,7 +195,7 @@ struct SalvageLossTests {
         #expect(salvaged.report.isComplete && salvaged.report.damage == ["the header at byte 0"])
     }
 
-    private static let doubt = "a key slot with a data key that is neither this header's nor one of its former ones"
+    private static let doubt = "a key slot whose data key is neither this header's current nor a former one"
 
     /// Only the manifest says which data key came later.
     @Test func ifNoManifestOpensEverythingIsDoubtful() throws {
@@ -242,7 +242,7 @@ struct SalvageLossTests {
         let salvaged = try SalvagedVault(fixture, bytes)
         #expect(salvaged.state == ["a": Array("1".utf8), "b": Array("2".utf8)])
         #expect(salvaged.report.doubtful == ["a", "b"] && salvaged.report.certain == 0)
-        #expect(salvaged.report.damage.contains("everything that only a later header refers to"))
+        #expect(salvaged.report.damage.contains("everything that only a newer, lost header refers to"))
         // The later one counts where it leads to something, although there is less of it.
         bytes = later
         for byte in offset..<offset + Header.hintOffset { bytes[byte] = 0 }

@@ -87,13 +87,13 @@ struct DataStoreTests {
             try await store.write("canary", for: "k")
             let whole = await #expect(throws: VaultError.self) { try await store.read("k", as: Int.self) }
             #expect(whole?.code == .wrongType)
-            #expect(whole?.message == "The value of \"k\" is a string, but was asked for as an integer (Int).")
+            #expect(whole?.message == "The value of \"k\" is a string, so it cannot be read as an integer (Int).")
             try await store.write(["user": "canary", "scopes": "canary"], for: "k")
             let inner = await #expect(throws: VaultError.self) { try await store.read("k", as: Session.self) }
             #expect(inner?.code == .unreadable)
             #expect(
                 inner?.message
-                    == "The value of \"k\" cannot be read as Session (at scopes: expected an array, found a string). It stays stored."
+                    == "The value of \"k\" cannot be read as Session (at scopes: expected an array, found a string). It was left alone."
             )
             #expect(try await store.read("k", as: [String: String].self)?.count == 2)
         }

@@ -78,7 +78,7 @@ struct CopiesBesideTests {
         let location = try CopiesBesideTests.location(folder)
         let older = LogError(.rolledBack, "change 3")
         let other = LogError(.diverged, "change 3")
-        let told = "keys and members that were removed since then come back."
+        let told = "keys and members removed since then will come back."
         #expect(VaultError(older, location).message.contains(told))
         #expect(!VaultError(other, location).message.contains("come back"))
         for isMerged in [false, true] {

@@ -94,7 +94,7 @@ struct DropBoxTests {
         let error = try VaultError.error {
             try keychain.dropBox.collect([sealed(changed - 1, "before")], replacing: true)
         }
-        #expect(error?.code == .exists && error?.message.contains("was changed after this drop was sealed") == true)
+        #expect(error?.code == .exists && error?.message.contains("this drop was sealed before") == true)
         #expect(try keychain.text("token") == "here")
         try keychain.dropBox.collect([sealed(changed - 1, "before")], replacing: true, acceptingOlder: true)
         #expect(try keychain.text("token") == "before")

@@ -99,7 +99,7 @@ struct HistoryTests {
         for version in [nil, damaged] {
             let error = try VaultError.error { try keychain.history.restore("a", version) }
             #expect(error?.code == .damaged)
-            #expect(error?.message.contains("The damage is left as it is.") == true)
+            #expect(error?.message.contains("Nothing was repaired.") == true)
         }
         #expect(try keychain.text("a") == "22" && keychain.history.versions(of: "a").map(\.size) == [1])
     }

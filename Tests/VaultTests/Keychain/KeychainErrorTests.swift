@@ -21,7 +21,7 @@ struct VaultErrorTests {
 
     private static let cases = [
         Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "no vault"]),
-        Case(log: LogError(.gone, "/v/a.vault"), code: .gone, words: ["/v/a.vault", "Restore", "mount"]),
+        Case(log: LogError(.gone, "/v/a.vault"), code: .gone, words: ["/v/a.vault", "Mount", "restore"]),
         Case(
             log: LogError(.notAFile, "a folder"), code: .unavailable,
             words: ["/v/a.vault", "a folder", "Name the vault file"]),
@@ -35,13 +35,13 @@ struct VaultErrorTests {
             words: ["/v/b.vault has changes", "left alone", "Merge it first"]),
         Case(
             log: LogError(.notCompared, "/v/b.vault"), code: .exists,
-            words: ["it is unknown whether", "/v/b.vault", "left alone", "Merge it first"]),
+            words: ["might lack some of its changes", "/v/b.vault", "left alone", "Merge it first"]),
         Case(
             log: LogError(.notACopy, "/v/b.vault"), code: .exists,
             words: ["/v/b.vault is not a copy", "left alone", "Move it away"]),
         Case(
             log: LogError(.otherName, "/v/b.vault"), code: .exchanged,
-            words: ["another vault under the name /v/b.vault", "was not used", "Check that the URL"],
+            words: ["vault at /v/b.vault has another name", "was not used", "Check that the URL"],
             cause: .otherName),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
         Case(
@@ -69,8 +69,8 @@ struct VaultErrorTests {
         Case(
             log: LogError(.keyWrong), code: .locked,
             words: [
-                "/k/a.key", "/v/a.vault", "is the wrong key", "replaced or removed since",
-                "Use one of the current keys.",
+                "/k/a.key", "/v/a.vault", "is the wrong key", "has been replaced or removed",
+                "Use one of the vault's current keys",
             ],
             cause: .keyWrong),
         Case(
@@ -84,7 +84,7 @@ struct VaultErrorTests {
             words: ["/v/a.vault", "older", "change 3", "Accept it only if you restored it yourself"]),
         Case(
             log: LogError(.diverged, "change 3"), code: .diverged,
-            words: ["/v/a.vault", "another history", "change 3", "Accept it only if you know"]),
+            words: ["/v/a.vault", "a different history", "change 3", "Accept it only if you know"]),
         Case(
             log: LogError(.exchanged, "/v/a.vault"), code: .exchanged,
             words: ["/v/a.vault", "a different vault", "Put the right one back", "Accept this one only if"]),
@@ -103,7 +103,7 @@ struct VaultErrorTests {
             cause: .passphraseNeeded),
         Case(log: LogError(.keysChanged), code: .locked, words: ["/v/a.vault", "have changed", "Try again"]),
         Case(log: LogError(.slotGone), code: .absent, words: ["/v/a.vault", "removed or replaced"]),
-        Case(log: LogError(.slotExists, "key 2"), code: .exists, words: ["already opens /v/a.vault, as key 2 of it"]),
+        Case(log: LogError(.slotExists, "key 2"), code: .exists, words: ["already opens /v/a.vault (key 2)"]),
         Case(log: LogError(.passphraseWrong), code: .locked, words: ["Wrong passphrase", "/v/a.vault"]),
         Case(
             log: LogError(.commandFailed, "it ended with status 3"), code: .locked,
@@ -113,7 +113,7 @@ struct VaultErrorTests {
             words: ["/bin/sh", "No such file"]),
         Case(
             log: LogError(.commandUntrusted, "cat /k/b.key"), code: .locked,
-            words: ["/v/a.vault", "\"cat /k/b.key\"", "not agreed to", "If you trust it"], cause: .commandUntrusted),
+            words: ["/v/a.vault", "\"cat /k/b.key\"", "been approved", "If you trust it"], cause: .commandUntrusted),
         Case(
             log: LogError(.identityMissing), code: .locked, words: ["/v/a.vault", "Name the identity file"],
             cause: .identityMissing),
@@ -184,7 +184,7 @@ struct VaultErrorTests {
                 alarm, VaultErrorTests.location, tried: ["/v/b.vault", "/v/c.vault"], unusable: [("/v/b.vault", bad)]))
         #expect(
             error.message.contains(
-                "Nothing was merged, since the changes that this machine has seen are not in /v/c.vault either. "
+                "Nothing was merged, because the changes that this machine has seen are not in /v/c.vault either. "
                     + "The copy is cut."))
         #expect(error.causes.dropLast() == [.unusableCopy(.damaged), .damagedVault("/v/b.vault")])
         let alone = try #require(

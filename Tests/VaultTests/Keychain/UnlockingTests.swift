@@ -107,7 +107,7 @@ struct UnlockingTests {
         options.fingerprint = String(fingerprint.reversed())
         refusal = try error(location, options)
         #expect(refusal?.code == .locked)
-        #expect(refusal?.message.contains("is not the vault that this machine knows") == true)
+        #expect(refusal?.message.contains("does not have the expected fingerprint") == true)
         // Nothing was remembered by that.
         #expect(try error(location, UnlockingTests.silent)?.code == .locked)
 
@@ -127,7 +127,7 @@ struct UnlockingTests {
         try keychain.vaultKeys.rotateDataKey()
         location = try copied(location)
         let refusal = try error(location, UnlockingTests.silent)
-        #expect(refusal?.message.contains("is not the vault that this machine knows") == true)
+        #expect(refusal?.message.contains("does not have the expected fingerprint") == true)
         #expect(try error(location, options)?.code == .locked)
         options.fingerprint = try keychain.vaultKeys.fingerprint()
         #expect(try error(location, options) == nil)
@@ -180,7 +180,7 @@ struct UnlockingTests {
         location.keyFile = fixture.location.keyFile
         try Keychain(at: location, options: UnlockingTests.silent).vaultKeys.rotateDataKey()
         let refusal = try VaultError.error { try merged.copies.merge(other) }
-        #expect(refusal?.code == .locked && refusal?.message.contains("is not the vault that this machine") == true)
+        #expect(refusal?.code == .locked && refusal?.message.contains("does not have the expected fingerprint") == true)
         #expect(refusal?.message.contains(other) == true)
     }
 
@@ -290,7 +290,7 @@ struct UnlockingTests {
         location.keyFile = fixture.location.keyFile
         let elsewhere = try Keychain(at: location, options: UnlockingTests.silent)
         let refusal = try VaultError.error { try elsewhere.vaultKeys.rotateDataKey() }
-        #expect(refusal?.code == .locked && refusal?.message.contains("not agreed to on this machine") == true)
+        #expect(refusal?.code == .locked && refusal?.message.contains("not been approved on this machine") == true)
         #expect(!fixture.isThere(traces))
         try elsewhere.vaultKeys.rotateDataKey(dropping: [elsewhere.vaultKeys.all()[1]])
         #expect(!fixture.isThere(traces))
@@ -346,7 +346,7 @@ struct UnlockingTests {
         let opened = try Keychain(at: location, options: AskedPerson("correct horse").options, failures: failures)
         #expect(try opened.text("a") == "value")
         #expect(reported.withLock { $0.map(\.code) } == [.locked])
-        #expect(reported.withLock { $0.first?.message.contains("mistyped, cut or changed") } == true)
+        #expect(reported.withLock { $0.first?.message.contains("mistyped, truncated or altered") } == true)
     }
 
     @Test func whatElseWouldOpenTheVaultIsTold() throws {
@@ -393,7 +393,7 @@ struct UnlockingTests {
         options.fingerprint = try keychain.vaultKeys.fingerprint()
         #expect(try error(copied(fixture.location), options) == nil)
         options.fingerprint = String(try keychain.vaultKeys.fingerprint().reversed())
-        #expect(try error(copied(fixture.location), options)?.message.contains("is not the vault") == true)
+        #expect(try error(copied(fixture.location), options)?.message.contains("expected fingerprint") == true)
     }
 
     /// Restoring an old copy must not make its former key the one that is trusted.
@@ -422,7 +422,7 @@ struct UnlockingTests {
         let failures = FailureLog { error, _ in reported.withLock { $0.append(error) } }
         let opened = try Keychain(at: location, options: UnlockingTests.silent, failures: failures)
         #expect(try opened.text("a") == "value")
-        #expect(reported.withLock { $0.contains { $0.message.contains("cannot be used in full") } })
+        #expect(reported.withLock { $0.contains { $0.message.contains("is unusable") } })
     }
 
     // MARK: The kernel's keyring

@@ -199,7 +199,7 @@ struct VaultConfigurationFileTests {
             let error = try #require(throws: VaultError.self) { try configuration.section(named: "work") }
             #expect(
                 error.message
-                    == #"No vault is named "work": \#(configuration.path) names none. Write a line with a name in "#
+                    == #"No vault is named "work": \#(configuration.path) lists no vault. Write a line with a name in "#
                     + "brackets there, such as [work], and below it: vault = PATH.")
         }
     }

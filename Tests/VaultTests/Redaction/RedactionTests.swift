@@ -218,7 +218,7 @@ struct RedactionTests {
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("vault: ") }
         #expect(
-            lines.first == #"vault: k: The value of "k" is a string, but was asked for as an integer (Int)."#)
+            lines.first == #"vault: k: The value of "k" is a string, so it cannot be read as an integer (Int)."#)
         #expect(lines.count == 2 && lines.last?.hasPrefix(#"vault: a\u{a}vault: forged: Invalid key"#) == true)
         expectNoTrace(in: [text])
     }

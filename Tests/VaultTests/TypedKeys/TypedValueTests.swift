@@ -110,7 +110,7 @@ struct TypedValueTests {
         try Storable<String>("k", in: home.reference).write("42")
         let error = try #require(throws: VaultError.self) { try Storable<Int>("k", in: home.reference).read() }
         #expect(error.code == .wrongType)
-        #expect(error.message == #"The value of "k" is a string, but was asked for as an integer (Int)."#)
+        #expect(error.message == #"The value of "k" is a string, so it cannot be read as an integer (Int)."#)
         #expect(try Storable<String>("k", in: home.reference).read() == "42")
     }
 

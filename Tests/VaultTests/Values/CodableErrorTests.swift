@@ -55,7 +55,7 @@ struct CodableErrorTests {
             (["points": .null], "at points: expected an array, found nothing"),
             (["name": .null], "at name: expected a string, found nothing"),
             (["name": .integer(1)], "at name: expected a string, found an integer"),
-            (["mode": .string(canary)], "at mode: its type refuses it"),
+            (["mode": .string(canary)], "at mode: its type rejects it"),
             (["id": .string(canary)], "at id: a string out of bounds"),
             (
                 ["users": .dictionary([canary: .dictionary(["age": .integer(256)])])],
@@ -75,7 +75,7 @@ struct CodableErrorTests {
         #expect(try StoredValue.dictionary(CodableErrorTests.stored).decoded(as: Profile.self).mode == .dark)
         let error = try failure(reading: .dictionary(value), as: Profile.self)
         #expect(error.code == .unreadable)
-        #expect(error.message == "The value of \"k\" cannot be read as Profile (\(text)). It stays stored.")
+        #expect(error.message == "The value of \"k\" cannot be read as Profile (\(text)). It was left alone.")
         // The same within collections of the type.
         let nested = try failure(
             reading: .dictionary([CodableErrorTests.canary: .array([.null, .dictionary(value)])]),
@@ -90,14 +90,14 @@ struct CodableErrorTests {
         #expect(error.code == .unreadable)
         #expect(
             error.message
-                == "The value of \"k\" cannot be read as Profile (the field mode is missing). It stays stored.")
+                == "The value of \"k\" cannot be read as Profile (the field mode is missing). It was left alone.")
     }
 
     @Test func ofASuperclassAndOfByHandSayWhereTheyAre() throws {
         let dog = try failure(reading: .dictionary(["tricks": .array([])]), as: Dog.self)
         #expect(dog.message.contains("(at super: expected a dictionary, found nothing)"))
         let byHand = try failure(reading: .dictionary(["list": .array([.null, .null])]), as: ByHand.self)
-        #expect(byHand.message.contains("(at list.2: its type refuses it)"))
+        #expect(byHand.message.contains("(at list.2: its type rejects it)"))
         let short = try failure(reading: .dictionary(["list": .array([.null])]), as: ByHand.self)
         #expect(short.message.contains("(at list.1: expected an element, found the end of the array)"))
     }
@@ -105,7 +105,7 @@ struct CodableErrorTests {
     @Test func ofAWholeValueNameBothTypes() throws {
         let error = try failure(reading: .string(CodableErrorTests.canary), as: Profile.self)
         #expect(error.code == .wrongType)
-        #expect(error.message == "The value of \"k\" is a string, but was asked for as a dictionary (Profile).")
+        #expect(error.message == "The value of \"k\" is a string, so it cannot be read as a dictionary (Profile).")
         let list = try failure(reading: .array([.integer(1), .string(CodableErrorTests.canary)]), as: [Int].self)
         #expect(list.code == .unreadable)
         #expect(list.message.contains("(at 1: expected an integer, found a string)"))
@@ -142,14 +142,14 @@ struct CodableErrorTests {
         #expect(error.code == .unreadable)
         #expect(
             error.message
-                == "The value of \"k\" is a string, but Talkative cannot be created from it. It stays stored.")
+                == "The value of \"k\" is a string, but Talkative cannot be created from it. It was left alone.")
         let key: KeychainStorable<[Talkative]> = "k"
         do throws(VaultError) {
             try key.write([Talkative()])
             Issue.record("no error")
         } catch {
             #expect(error.code == .invalid)
-            #expect(error.message == "This Array<Talkative> for \"k\" cannot be stored: at 0: its type refuses it.")
+            #expect(error.message == "This Array<Talkative> for \"k\" cannot be stored: at 0: its type rejects it.")
         }
     }
 

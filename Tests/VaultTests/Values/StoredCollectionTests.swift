@@ -96,7 +96,7 @@ struct StoredCollectionTests {
         #expect(set?.code == .unreadable)
         #expect(
             set?.message
-                == "The value of \"k\" is an array, but Set<Int> cannot be created from it. It stays stored.")
+                == "The value of \"k\" is an array, but Set<Int> cannot be created from it. It was left alone.")
         let ids = ["E621E1F8-C36C-495A-93FC-0C247A3E6E5F", "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"]
         let keys = StoredValue.dictionary(Dictionary(uniqueKeysWithValues: ids.map { ($0, .integer(1)) }))
         #expect(try failure(reading: keys, as: [UUID: Int].self)?.code == .unreadable)
@@ -161,7 +161,7 @@ struct StoredCollectionTests {
         let error = #expect(throws: VaultError.self) {
             try RAMStorable<Set<Blurred>>("k").write([Blurred(name: "refused")])
         }
-        #expect(error?.message.hasSuffix("cannot be stored: at *: its type refuses it.") == true)
+        #expect(error?.message.hasSuffix("cannot be stored: at *: its type rejects it.") == true)
     }
 }
 

@@ -14,7 +14,7 @@ enum BackupCommand: Command {
             everything in it. Any other file is left alone: merge it (`vault help merge`), or move it away.
             """,
         examples: [.init("vault backup /media/usb/default.vault", "copy to another disk")],
-        exitCodes: [.init(.refused, "FILE exists, or has entries that the copy would lack; it is left alone")])
+        exitCodes: [.init(.refused, "FILE exists or, with --force, has entries that the copy lacks; it is left alone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try copy(invocation.openVault(), to: invocation.name, "Backing up", invocation)
@@ -56,7 +56,7 @@ enum CloneCommand: Command {
             .init("vault clone team.vault postgresql://db.example.org/vaults#team", "move a file into a database"),
             .init("vault clone postgresql://db.example.org/vaults#team team.vault", "back it up to a file"),
         ],
-        exitCodes: [.init(.refused, "TO exists, or has entries that the copy would lack; it is left alone")])
+        exitCodes: [.init(.refused, "TO exists or, with --force, has entries that the copy lacks; it is left alone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let source = invocation.arguments[0]

@@ -19,10 +19,10 @@ enum MergeCommand: Command {
             .init(name: .allFromFormerKey, help: "Accept all changes that someone without access may have made."),
             .init(
                 name: .keep, value: "NUMBER", isRepeatable: true,
-                help: "Keep this key of the vault, although it was, or may have been, removed in the copy."),
+                help: "Keep this key of the vault, even if it was removed in the copy."),
             .init(
                 name: .gitPath, value: "PATH",
-                help: "The vault's path in the repository. git's merge driver passes it along with temporary files."),
+                help: "The vault's path in the repository, for git's merge driver, which passes temporary files."),
         ],
         details: """
             Merges diverged copies, for example those that file synchronization, git or a backup has left. For each \
@@ -30,7 +30,7 @@ enum MergeCommand: Command {
             that were changed in both copies are listed. Merging in the other direction has the same result.
 
             This vault keeps its keys and its history limits. But if the data key was rotated in the other copy, that \
-            copy's keys replace them. A key that either copy has removed no longer opens the vault; the report lists \
+            copy's keys replace them. A key removed in either copy no longer opens the vault; the report lists \
             added and removed keys. If it is unknown who removed a key, or the data key was rotated in both copies, \
             decide about each key that opens only this copy: keep it (--keep), or leave it out as the message explains.
 
@@ -46,7 +46,7 @@ enum MergeCommand: Command {
             copies has them. Without OTHER, finds copies by the names that Syncthing, Nextcloud and Dropbox use.
 
             If a copy cannot be merged, the others still are. The report contains the error, which also sets the exit \
-            code. But if access that this vault still grants may have been removed in a copy, decide about that first. \
+            code. But if someone's access may have been removed in a copy, first decide what this vault keeps. \
             The copies after it are not merged.
             """,
         examples: [
@@ -60,7 +60,7 @@ enum MergeCommand: Command {
                 .alarm,
                 "changes in OTHER were left out because someone without access may have made them; or the vault "
                     + "still lacks changes that this machine has seen (if no copy has them, nothing was merged); or "
-                    + "keys were, or may have been, removed in OTHER (nothing was merged)"),
+                    + "keys may have been removed in OTHER (nothing was merged)"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -102,7 +102,8 @@ enum MergeCommand: Command {
             }
             errors.insert(CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
-            // Throws if the vault still lacks changes that this machine has seen. An unmerged copy may contain them.
+            // This call throws if the vault lacks changes that this machine has seen. A copy that was not merged may
+            // contain them.
             do { try keychain.copies.finishMerging() } catch {
                 isFinished = false
                 errors.append(CommandError(error, advising: advised))
@@ -110,7 +111,8 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // The merged vault is verified before the report permits deleting the copy. Errors are thrown afterwards.
+            // Verifies the vault before the report, which may say that a copy can be deleted. Errors are thrown after
+            // the report.
             if isFinished, !invocation.has(.detached) {
                 do {
                     _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
@@ -130,7 +132,7 @@ enum MergeCommand: Command {
         var merges: [(path: String, merge: Keychain.Copies.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []
 
-        /// Merges each copy that can be merged. Stops at an error in the vault that the copies are merged into.
+        /// Merges each copy that can be merged. Stops at an error in the target vault.
         init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
@@ -141,11 +143,12 @@ enum MergeCommand: Command {
             for path in paths {
                 do { copies.append(try keychain.copies.copy(at: path)) } catch { errors.append((path, error)) }
             }
-            // The given names are checked only if all copies open, since a copy that does not open may contain a name.
+            // The names on the command line are checked only if every copy could be opened, since an unreadable copy
+            // may contain them.
             if errors.isEmpty, let name = keychain.copies.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
-                    message: "No entry named \"\(name)\", neither in \(keychain.location.vault) nor in "
+                    message: "No entry named \"\(name)\" in \(keychain.location.vault) or in "
                         + "\(paths.joined(separator: ", ")). Nothing was merged.")
             }
             for copy in copies {
@@ -200,7 +203,8 @@ enum MergeCommand: Command {
         ]
     }
 
-    /// Returns whether to tell the user that the copy may be deleted. git deletes its own temporary files.
+    /// Returns whether the report may say that the copy can be deleted. It must not if the copy is the vault itself, or
+    /// a temporary file that git deletes.
     private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }

@@ -64,13 +64,13 @@ enum SetupGitMergeCommand: Command {
     }
 }
 
-/// A conflict in a merge by git. git deletes its temporary files for the two versions, so messages name the vault by
+/// A conflict during a git merge. git deletes its temporary files for the two versions, so messages name the vault by
 /// its path in the repository and explain how to write the other version to a file.
 struct GitConflict {
     private let vault: String
     private let side: GitSide
     private let advised: AdvisedCommand
-    /// The paths of git's temporary files, with the names that messages show instead.
+    /// The paths of git's temporary files, each with the path that messages show in its place.
     private let names: [(temporary: String, shown: String)]
 
     /// - Parameter path: the vault's path relative to the repository's top folder, in which git runs this command.
@@ -88,10 +88,10 @@ struct GitConflict {
         MergedSides(vault: vault, copy: side.file, shownCopy: "The other version of \(vault)", advised: advised)
     }
 
-    /// Returns the error with commands that still work after git has stopped at the conflict and deleted its files.
+    /// Returns the error with its commands changed so that they work after git has deleted its temporary files.
     func explaining(_ error: CommandError) -> CommandError {
         var error = error
-        // Commands in the message contain quoted paths, so the quoted forms of the temporary paths are replaced too.
+        // Commands in the message contain the temporary paths in quoted form, so the quoted forms are replaced too.
         for (temporary, shown) in names {
             error.message = error.message.replacing(AdvisedCommand.path(temporary), with: AdvisedCommand.path(shown))
                 .replacing(AdvisedCommand.word(temporary), with: AdvisedCommand.word(shown))
@@ -100,11 +100,11 @@ struct GitConflict {
         let adding =
             "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
             + AdvisedCommand.word("./" + vault.lastPathComponent)
-        // If the merge was refused, the error above already explains how to produce the merged vault.
+        // If the merge was refused, the message already explains how to produce the merged vault.
         let ending =
             error.exit == .alarm
             ? "Then mark the vault as resolved: \(adding)"
-            : "Once it can be merged: \(advised.merge([side.file])), and mark the vault as resolved: \(adding)"
+            : "Fix that, merge the file: \(advised.merge([side.file])), and mark the vault as resolved: \(adding)"
         error.message =
             "\(vault) has a merge conflict. First write the other version to a file: \(side.command)\n"
             + "\(error.message)\n\(ending)"

@@ -5,12 +5,12 @@ enum HistoryCommand: Command {
     static let description = CommandDescription(
         name: .history, section: .earlierValues, summary: "list the earlier values of a name",
         arguments: [
-            .init(name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
+            .init(name: "NAME", count: .optional, completion: .secretName, help: "A current or removed entry's name.")
         ],
         options: [
             .init(
                 name: .keep, value: "N,DAYS",
-                help: "From now on, keep N values of each name for DAYS days. 0,0 keeps none.")
+                help: "From now on, keep up to N earlier values per name, for DAYS days each. 0,0 keeps none.")
         ],
         details: """
             Shows the time and size of each value, never the value itself. A vault keeps the last 10 values of a name, \
@@ -19,9 +19,9 @@ enum HistoryCommand: Command {
             """,
         examples: [
             .init("vault history u.token", "list the earlier values, newest first"),
-            .init("vault history --keep 3,30", "keep fewer values of all names, and drop the others immediately"),
+            .init("vault history --keep 3,30", "keep fewer earlier values of all names, and drop the rest immediately"),
         ],
-        exitCodes: [.init(.notFound, "no earlier value of the name is kept")])
+        exitCodes: [.init(.notFound, "the name has no earlier value")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let limits = try invocation.historyLimits
@@ -58,7 +58,7 @@ enum HistoryCommand: Command {
         return try invocation.finish(json: ["history_versions": kept.versions, "history_days": kept.days]) {
             kept.versions == 0
                 ? "Earlier values are not kept.\n"
-                : "The last \(kept.versions) values of a name are kept, for \(kept.days) days.\n"
+                : "Up to \(kept.versions) earlier values of each name are kept, for \(kept.days) days each.\n"
         }
     }
 }
@@ -66,7 +66,7 @@ enum HistoryCommand: Command {
 enum RestoreCommand: Command {
     static let description = CommandDescription(
         name: .restore, section: .earlierValues, summary: "restore an earlier value of a name",
-        arguments: [.init(name: "NAME", completion: .secretName, help: "The name; it may have been removed.")],
+        arguments: [.init(name: "NAME", completion: .secretName, help: "A current or removed entry's name.")],
         options: [
             .init(
                 name: .version, value: "N",
@@ -107,7 +107,7 @@ enum UndoCommand: Command {
             `vault undo` redoes the change. A merge or a salvage cannot be undone.
             """,
         examples: [.init("vault undo", "undo a mistaken `vault set` or `vault rm`")],
-        exitCodes: [.init(.notFound, "there is nothing to undo, or a previous value is not kept")])
+        exitCodes: [.init(.notFound, "there is nothing to undo, or a previous value is no longer kept")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()

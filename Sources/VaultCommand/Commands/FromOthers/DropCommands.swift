@@ -15,7 +15,7 @@ enum DropCommand: Command {
                 help: "Read the value from a file, byte for byte; - is standard input."),
             .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute, to find the entry by."),
+                help: "An attribute to find the entry by."),
         ],
         details: """
             Needs no vault and no key. Send the file to the vault's owner, who stores the value with `vault collect`. \
@@ -53,7 +53,7 @@ enum CollectCommand: Command {
         arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "A file written by `vault drop`.")],
         options: [
             .init(name: .force, short: "f", help: "Store without asking, even if values are replaced."),
-            .init(name: .acceptOlder, help: "Also store values sealed before their name was last changed or removed."),
+            .init(name: .acceptOlder, help: "Also store values sealed before their entry was last changed or removed."),
         ],
         details: """
             Lists names and attributes first and asks for confirmation, since nothing identifies the author of a drop. \

@@ -103,8 +103,8 @@ struct Candidates {
 }
 
 extension Invocation {
-    /// Returns the entry names that begin with `prefix`, each cut after the first slash that follows the prefix. Never
-    /// prompts. Throws if the vault has been rolled back, has diverged or has been exchanged.
+    /// Returns the entry names that begin with `prefix`, each truncated after the first slash that follows the prefix.
+    /// Never prompts. Throws if the vault has been rolled back, has diverged or has been exchanged.
     fileprivate func names(beginningWith prefix: String) throws -> [String] {
         let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
         // During completion, the shell has not yet expanded a ~ in the paths that these options name.

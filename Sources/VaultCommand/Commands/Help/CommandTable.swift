@@ -1,4 +1,4 @@
-/// The table of commands. Each description is a lazily created static property, so a run creates only what it uses.
+/// The table of commands. The descriptions are static properties, so a run initializes only those that it uses.
 extension CommandName {
     var command: any Command.Type {
         switch self {
@@ -176,7 +176,7 @@ struct CommandLineParser {
             let word = description?.name.rawValue ?? group
             return Invocation(command: .help, arguments: word.map { [$0] } ?? [], options: options)
         }
-        // A command's own --version has a value, whereas the global option has none.
+        // The --version option of a single command takes a value, whereas the global option takes none.
         if options[.version]?.isEmpty == true { return Invocation(command: .version, options: options) }
         if description == nil, let group { throw .unknownSubcommand(nil, of: group, near: nil) }
         guard let description else { throw .noCommand }
@@ -229,12 +229,12 @@ struct CommandLineParser {
             guard let next = try nextWord() else { throw .missingValue(option.name, placeholder: placeholder) }
             value = next
         }
-        // An empty path is refused, because it usually results from an unset shell variable.
+        // An empty path is rejected, because it usually results from an unset shell variable.
         if value == "", option.completion == .file { throw .emptyPath(option.name) }
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
-        // Two values for one option are refused, because it is unclear which one is meant. A repeated flag is harmless.
+        // Two values for one option are rejected, because it is unclear which is meant. A repeated flag is harmless.
         if value != nil, !option.isRepeatable, options[option.name] != nil { throw .doubledOption(option.name) }
         options[option.name, default: []] += value.map { [$0] } ?? []
     }

@@ -24,7 +24,7 @@ enum CompletionsCommand: Command {
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        // The parser has checked that the shell is valid.
+        // The parser has already validated the shell's name.
         guard let shell = ShellScript(rawValue: invocation.arguments[0]) else { return .usage }
         guard invocation.has(.words) else {
             return try invocation.finish(json: ["shell": shell.rawValue, "script": shell.text]) { shell.text }

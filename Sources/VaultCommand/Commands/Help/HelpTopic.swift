@@ -1,4 +1,4 @@
-/// A help text that belongs to no single command.
+/// A help topic that is not about one particular command.
 enum HelpTopic: String, CaseIterable {
     case locations, environment
     case exitCodes = "exit-codes"
@@ -28,14 +28,14 @@ enum HelpTopic: String, CaseIterable {
         ("HOME", "The home folder. The next four default to folders in it."),
         ("XDG_CONFIG_HOME", "Contains vault/default.key and vault/config (default: ~/.config)."),
         ("XDG_DATA_HOME", "Contains vault/default.vault (default: ~/.local/share)."),
-        ("XDG_STATE_HOME", "Contains vault/, the rollback memory of this machine (default: ~/.local/state)."),
-        ("XDG_CACHE_HOME", "Contains vault/, copies of vaults in databases (default: ~/.cache)."),
+        ("XDG_STATE_HOME", "Contains vault/ with this machine's rollback memory (default: ~/.local/state)."),
+        ("XDG_CACHE_HOME", "Contains vault/ with copies of vaults in databases (default: ~/.cache)."),
         ("PGHOST, PGSERVICE, ...", "Settings of libpq, for a vault in a database."),
         ("PATH", "Where age plugins and other programs are found."),
-        ("VISUAL, EDITOR", "The editor of `vault edit`."),
+        ("VISUAL, EDITOR", "The editor for `vault edit`."),
         ("WAYLAND_DISPLAY, DISPLAY", "Decide which clipboard `vault copy` uses."),
-        ("XDG_RUNTIME_DIR", "Temporary files of wl-copy and `vault edit`, if you own the folder."),
-        ("SSH_AUTH_SOCK", "The agent of `vault ssh-add`."),
+        ("XDG_RUNTIME_DIR", "Contains temporary files of wl-copy and `vault edit`, if you own this folder."),
+        ("SSH_AUTH_SOCK", "The SSH agent for `vault ssh-add`."),
         ("DOCKER_CONFIG, AWS_CONFIG_FILE", "Where `vault setup` finds the settings of docker and AWS."),
     ]
 
@@ -46,8 +46,8 @@ enum HelpTopic: String, CaseIterable {
           the section [default] of the configuration
           $XDG_DATA_HOME/vault/default.vault   (default: ~/.local/share)
 
-        The key file is the first of these that is set or, of the last three, that
-        exists:
+        The key file is the first of these (those of systemd and Docker, only if they
+        exist):
           --key-file PATH, --key-fd or --key-command
           $VAULT_KEY_FILE
           the key-file or key-command of the configuration
@@ -64,7 +64,7 @@ enum HelpTopic: String, CaseIterable {
         path.
 
         This folder stores what this machine has seen of each vault, to detect a vault
-        file that was rolled back or exchanged, and your consents:
+        file that was rolled back or exchanged. It also stores your consents:
           $XDG_STATE_HOME/vault                (default: ~/.local/state)
 
         A vault in a PostgreSQL database has a URL instead of a path. The program

@@ -16,7 +16,7 @@ enum AWSCredentialCommand: Command {
             with AccessKeyId, SecretAccessKey and optionally SessionToken, Expiration and AccountId. AWS tools request \
             the keys again when the entry expires.
             """,
-        examples: [.init("vault aws-credential aws/work", "show what AWS tools get")],
+        examples: [.init("vault aws-credential aws/work", "show what AWS tools receive")],
         exitCodes: [
             .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),
         ])
@@ -41,7 +41,8 @@ enum AWSCredentialCommand: Command {
             throw CommandError.invalid("\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
-        // A temporary key (ASIA...) needs its token. If the token were missing, AWS tools would keep the useless key.
+        // Do not return a temporary key (ASIA...) without its session token. It is useless, but AWS tools would keep
+        // using it.
         guard token != nil || !id.hasPrefix("ASIA") else { throw keychain.absent(Login.name(of: tokenField, in: name)) }
         try StandardOutput.write(
             .object([
@@ -51,7 +52,8 @@ enum AWSCredentialCommand: Command {
         return .success
     }
 
-    /// Returns the answer for an entry that contains a JSON object. Its strings are in ordinary memory during the call.
+    /// Returns the JSON to print for an entry that contains a JSON object. The object's strings are in ordinary memory
+    /// during the call.
     private static func answer(
         document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
     ) throws -> SecretJSON {

@@ -23,9 +23,9 @@ enum AskpassCommand: Command {
             mark a server's questions.
             """,
         examples: [
-            .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add would get")
+            .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add will receive")
         ],
-        exitCodes: [.init(.other, "no entry, or more than one, is mapped to the prompt; or it is never answered")])
+        exitCodes: [.init(.other, "no entry or several are mapped to the prompt, or vault never answers it")])
 
     /// The attribute that maps an entry to a prompt.
     static let attribute = "askpass"
@@ -52,10 +52,11 @@ enum AskpassCommand: Command {
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
     ) throws -> HeldSecret? {
         let text = invocation.name
-        // If an attribute is an absolute path, it names a private key, so it must not match a prompt of the same text.
+        // If the mapping attribute is an absolute path, it maps the passphrase prompt for the private key at that path.
+        // A prompt that merely consists of this path must not match.
         var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
-        // Compares bytes, because two spellings of an accented letter are equal as Swift strings.
+        // The comparison is bytewise, because two spellings of an accented letter are equal as Swift strings.
         let accepted = Set(texts.map { Array($0.utf8) })
         let items = try keychain.items().filter { item in
             item.attributes[attribute].map { accepted.contains(Array($0.utf8)) } ?? false

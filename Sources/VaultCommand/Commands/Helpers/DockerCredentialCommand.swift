@@ -4,7 +4,7 @@ import Vault
 enum DockerCredentialCommand: Command {
     private enum Action: String, CaseIterable { case store, get, erase, list, version }
 
-    /// The error messages whose exact text docker's client recognizes.
+    /// The error messages that docker's client recognizes by their exact text.
     private enum Answer {
         static let notFound = "credentials not found in native keychain"
         static let noServer = "no credentials server URL"
@@ -99,7 +99,7 @@ enum DockerCredentialCommand: Command {
 
     private static func readServer() throws -> String {
         let request = try ValueInput.readRequest(upTo: DockerCredential.sizeLimit)
-        // The request is a registry's address. It is not secret, so it may be an ordinary string.
+        // Docker's request is the address of a registry. It is not secret, so it may be an ordinary string.
         guard let text = request.unsafeString() else { throw FormatError("it is not UTF-8") }
         let server = DockerCredential.trimmed(text)
         guard !server.isEmpty else { throw Refusal(answer: Answer.noServer) }

@@ -19,7 +19,7 @@ enum GitCredentialCommand: Command {
             vault that is locked or damaged is an error.
             """,
         examples: [
-            .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "show what git would get")
+            .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "show what git receives")
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -28,7 +28,7 @@ enum GitCredentialCommand: Command {
         case .store: try store(invocation)
         case .erase: try erase(invocation)
         case .capability: try StandardOutput.write("version 0\ncapability \(GitCredential.authtypeCapability)\n")
-        // Later versions of git may have other operations, which are ignored.
+        // Operations that later versions of git may add are ignored.
         case nil: break
         }
         return .success

@@ -55,7 +55,7 @@ enum KubeCredentialCommand: Command {
         return .success
     }
 
-    /// Returns the protocol version that kubectl requests. The answer must have the same version.
+    /// Returns the protocol version that kubectl requests, which the answer must repeat.
     private static func requestedVersion() throws(CommandError) -> String {
         guard let pointer = getenv(variable) else {
             throw CommandError.other(

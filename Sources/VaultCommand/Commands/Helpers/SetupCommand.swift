@@ -7,13 +7,13 @@ import Vault
 
 /// Lines that a setup command adds to another program's configuration.
 struct Setting {
-    /// The lines that are written, as shown to the user.
+    /// The setting's lines, as shown to the user.
     let lines: [String]
-    /// The command that removes the lines, or nil if `undo` edits a file instead.
+    /// The lines that `--undo` prints, such as a command that removes the setting; nil if they equal ``lines``.
     var undoing: [String]?
-    /// Writes the lines. Returns whether that changed anything.
+    /// Writes the setting. Returns whether that changed anything.
     let write: () throws -> Bool
-    /// Removes the lines. Returns whether that changed anything.
+    /// Removes the setting. Returns whether that changed anything.
     let undo: () throws -> Bool
 }
 
@@ -23,10 +23,11 @@ extension OptionDescription {
 }
 
 extension HelperName {
-    /// Warns if the helper is not in the PATH under its name, because other programs then cannot start it.
+    /// Warns if the PATH contains no program with the helper's name, because other programs look for it there.
     func noteIfMissing(for program: String) {
         if OtherProgram.isInstalled(rawValue) { return }
-        Notes.inform("\(program) runs \(rawValue), which is not in the PATH. Create it as a symbolic link to `vault`.")
+        Notes.inform(
+            "\(program) runs \(rawValue), which is not in the PATH. Create it there as a symbolic link to `vault`.")
     }
 }
 
@@ -70,7 +71,7 @@ extension Invocation {
 enum SetupGitCommand: Command {
     static let description = CommandDescription(
         name: .setupGit, section: .helpers, summary: "set up git to keep its credentials in the vault",
-        options: [.init(name: .local, help: "Only for this repository (default: for all of yours)."), .dryRun, .undo],
+        options: [.init(name: .local, help: "Only for this repository (default: all)."), .dryRun, .undo],
         details: """
             Adds `vault git-credential` to git's credential helpers. Existing helpers are kept. git queries one after \
             the other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
@@ -82,7 +83,7 @@ enum SetupGitCommand: Command {
             .init("vault setup git --local --vault work", "set it up for one repository, with a separate vault"),
             .init("vault setup git --undo", "remove the helper"),
         ],
-        exitCodes: [.init(.other, "git is not installed, or with --local, this is not a git repository")])
+        exitCodes: [.init(.other, "git is not installed or, with --local, the folder is not in a git repository")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let words = [OtherProgram.ownWord, CommandName.gitCredential.rawValue] + (try invocation.handedOn())
@@ -136,7 +137,7 @@ enum SetupAWSCommand: Command {
                 write: {
                     guard former == nil || former == command else {
                         throw CommandError.refused(
-                            "The profile \(profile) in \(file.path) has another \(key). Remove it first.")
+                            "The profile \(profile) in \(file.path) has a different \(key). Remove it first.")
                     }
                     if former == nil { profiles.add(key, command, to: profile) }
                     return try file.write(profiles.bytes)
@@ -165,7 +166,7 @@ enum SetupDirenvCommand: Command {
             .init("vault setup direnv", "then write in a file .envrc: use vault GH_TOKEN=gh/token"),
             .init("vault setup direnv --undo", "remove the function"),
         ],
-        exitCodes: [.init(.refused, "the file has another function of this name")])
+        exitCodes: [.init(.refused, "the file has a different function of this name")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let words = ([OtherProgram.ownWord, "env"] + (try invocation.handedOn())).map { OtherProgram.line([$0]) }
@@ -187,7 +188,7 @@ enum SetupDirenvCommand: Command {
                 write: {
                     guard range == nil else { return false }
                     guard !lines.contain("use_vault") else {
-                        throw CommandError.refused("\(file.path) has another function use_vault. Remove it first.")
+                        throw CommandError.refused("\(file.path) has a different function use_vault. Remove it first.")
                     }
                     return try file.write(lines.adding(function))
                 },

@@ -77,7 +77,7 @@ enum SetupDockerCommand: Command {
         members[helpersKey] = .dictionary(helpers)
     }
 
-    /// Throws if another helper is set. That helper may hold logins, so the user has to decide.
+    /// Throws if another helper is already configured. It may hold logins, so the user has to decide.
     private static func check(_ former: StoredValue?, _ what: String, _ path: String) throws(CommandError) {
         guard former == nil || former == helper else { throw .refused("\(path) has another \(what). Remove it first.") }
     }
@@ -92,7 +92,7 @@ enum SetupDockerCommand: Command {
         members[helpersKey] = helpers.isEmpty ? nil : .dictionary(helpers)
     }
 
-    /// Returns the credential helpers of single registries, or nil if credHelpers is not a JSON object.
+    /// Returns the credential helpers of individual registries, or nil if credHelpers is not a JSON object.
     private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue]? {
         switch members[helpersKey] {
         case nil: [:]

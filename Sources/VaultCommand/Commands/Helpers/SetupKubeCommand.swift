@@ -20,7 +20,8 @@ enum SetupKubeCommand: Command {
         let args: [String]?
     }
 
-    /// The protocol version. Every kubectl since 1.11 supports it, and kubectl before 1.22 supports no later version.
+    /// The version of kubectl's protocol for credential plugins. Every kubectl since 1.11 supports it, and kubectl
+    /// before 1.22 supports no later version.
     private static let version = "client.authentication.k8s.io/v1beta1"
 
     static let description = CommandDescription(
@@ -33,7 +34,7 @@ enum SetupKubeCommand: Command {
             """,
         examples: [.init("vault setup kube kube/prod --user prod", "then run: kubectl get pods")],
         exitCodes: [
-            .init(.refused, "the user has another command"), .init(.other, "kubectl cannot read its configuration"),
+            .init(.refused, "another command is set for USER"), .init(.other, "kubectl cannot read its configuration"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -55,7 +56,8 @@ enum SetupKubeCommand: Command {
                 throw CommandError.refused("The user \(user) has another command in the kubeconfig. Remove it first.")
             }
             try NewFile.checkKubeconfig()
-            // Debian 12's kubectl always crashes on this command. The user then gets the lines to add by hand.
+            // kubectl in Debian 12 always crashes on this command. The user is then shown the lines to add to the
+            // kubeconfig by hand.
             guard (try? OtherProgram.run(adding)) != nil else {
                 return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
             }
@@ -78,7 +80,7 @@ enum SetupKubeCommand: Command {
         return configuration?.users?.first { $0.name.isSame(as: user) }?.user?.exec
     }
 
-    /// Quotes a word that contains a comma, because kubectl splits this option's value at commas.
+    /// Quotes a word that contains a comma or a quotation mark, because kubectl reads this option's value as CSV.
     private static func commaSafe(_ word: String) -> String {
         word.contains(",") || word.contains("\"") ? "\"\(word.replacing("\"", with: "\"\""))\"" : word
     }

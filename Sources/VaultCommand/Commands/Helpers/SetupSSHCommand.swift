@@ -8,7 +8,7 @@ enum SetupSSHCommand: Command {
         name: .setupSSH, section: .helpers, summary: "set up ssh to get the passphrase of a key from the vault",
         arguments: [
             .init(name: "KEYFILE", completion: .file, help: "The private key, such as ~/.ssh/id_ed25519."),
-            .init(name: "NAME", completion: .secretName, help: "The entry with its passphrase."),
+            .init(name: "NAME", completion: .secretName, help: "The entry that contains the key's passphrase."),
         ],
         options: [.dryRun, .undo],
         details: """
@@ -24,7 +24,7 @@ enum SetupSSHCommand: Command {
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "remove the attribute"),
         ],
         exitCodes: [
-            .init(.refused, "the entry has the passphrase of another key"),
+            .init(.refused, "the entry is mapped to another key"),
             .init(.notFound, "no such name; `vault set` stores the passphrase"),
             .init(.inputOutput, "no such file"),
         ])
@@ -48,7 +48,7 @@ enum SetupSSHCommand: Command {
                 lines: [mapping] + exports, undoing: [mapping],
                 write: { try map(name, to: path, in: keychain, AdvisedCommand(invocation)) },
                 undo: {
-                    // If the entry has since been removed or mapped to another key, nothing is changed.
+                    // An entry that was removed, or mapped to another SSH key, after the setup is left alone.
                     guard try keychain.exists(name) else { return false }
                     let change: [String: String?] = [attribute: nil]
                     return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])
@@ -56,14 +56,14 @@ enum SetupSSHCommand: Command {
                 }))
     }
 
-    /// Sets the entry's attribute to a private key's path. Returns whether the attribute was missing before.
+    /// Sets the entry's `askpass` attribute to a private key's path. Returns true if the entry did not have it before.
     private static func map(_ name: String, to path: String, in keychain: Keychain, _ advised: AdvisedCommand) throws
         -> Bool
     {
         let (former, present) = try keychain.setAttributes(of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {
             throw CommandError.refused(
-                "\"\(name)\" has the passphrase of another key. To remove that mapping, run "
+                "\"\(name)\" is mapped to another key. To remove that mapping, run "
                     + "`\(advised.line("attr \(AdvisedCommand.name(name)) \(attribute)="))`.")
         }
         return former[attribute] == nil

@@ -34,8 +34,9 @@ enum SystemdCredentialCommand: Command {
         let request = try request()
         let name = "systemd/\(request.unit)/\(request.identifier)"
         let keychain = try invocation.openVault()
-        // `reading` would also return attributes of other entries, but these are not meant for a unit. The error
-        // suggests no similar name, because more users may be able to read the journal than the vault.
+        // Reads only an entry of exactly this name. `reading` would otherwise return an attribute of a login, and
+        // attributes are not meant for a systemd unit. The error suggests no similar name, because more users may be
+        // able to read the journal than the vault.
         guard let value = try invocation.readingEntry(name, from: keychain)?.takeBytes() else {
             throw CommandError.absent(name, near: nil)
         }
@@ -47,7 +48,8 @@ enum SystemdCredentialCommand: Command {
         return .success
     }
 
-    /// Reads the request. Checks the peer's user, because any process that can connect could bind a unit's address.
+    /// Reads the request from the peer's address. Checks the peer's user ID, because any process that can connect could
+    /// forge that address.
     private static func request() throws(CommandError) -> SystemdCredential {
         let peer: LocalPeer
         do throws(SystemError) { peer = try LocalPeer(of: STDIN_FILENO) } catch {

@@ -29,7 +29,7 @@ enum ImportCommand: Command {
             become attributes; each further secret becomes an entry of its own: work/mail.otp, work/mail.notes. A note \
             becomes an entry with its text. Attachments and earlier passwords are not imported.
 
-            json is the output of `vault export json`, or one object of texts: {"NAME": "VALUE"}.
+            json is the output of `vault export json`, or one object of strings: {"NAME": "VALUE"}.
 
             For pass, gpg decrypts each file; for libsecret, secret-tool prints the items with the attribute. Either \
             may prompt you to unlock a key or a keyring.
@@ -43,7 +43,7 @@ enum ImportCommand: Command {
         ],
         exitCodes: [
             .init(.usage, "the file is malformed; the error names the line, and nothing is stored"),
-            .init(.refused, "names already have other values; nothing is stored"),
+            .init(.refused, "some names already have different values; nothing is stored"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -19,13 +19,14 @@ enum ImportFormat: String, CaseIterable {
 /// The contents of an imported file, as they will be stored.
 struct ImportContents {
     var plan: ImportPlan
-    /// The number of the other program's items that became entries, or nil if each entry is one item.
+    /// The number of items imported from another program, where one item may become several entries; nil if each entry
+    /// is one item.
     var items: Int?
     var leftOut: [LeftOut] = []
 }
 
 extension ImportFormat {
-    /// Parses a file. The plain bytes and texts stay in ordinary memory until the values are sealed.
+    /// Parses a file. The plaintext stays in ordinary memory until the values are sealed.
     ///
     /// - Throws: ``FormatError``; ``VaultError`` if guarded memory is exhausted.
     func read(_ bytes: [UInt8], from source: String, prefix: String) throws -> ImportContents {
@@ -51,7 +52,7 @@ extension ImportFormat {
         case .docker: try DockerConfiguration.items(in: bytes)
         case .bitwardenJSON: try BitwardenJSON.items(in: bytes)
         case .keePassXML: try KeePassXML.items(in: bytes)
-        // These formats never reach this method, because other methods read them.
+        // These formats have import methods of their own, so this case is never reached.
         case .json, .env, .plist, .pass, .libsecret: ImportedItems()
         }
     }
@@ -66,11 +67,12 @@ extension ImportContents {
 }
 
 extension ImportPlan {
-    /// Adds the values of a preferences file, each with its kind.
+    /// Adds the values of a preferences file, and keeps the kind of each.
     fileprivate mutating func addValues(ofPlainFile bytes: [UInt8], at source: String) throws {
         let values: [String: StoredValue]
         do throws(VaultError) { values = try PlainFile.values(in: bytes, from: source) } catch {
-            // The error is replaced, because its original code would report the vault as damaged.
+            // The error is replaced, because its code would tell the user that the vault is damaged. It is the imported
+            // file that is invalid.
             throw CommandError.invalid("\(error.message) Nothing was imported.")
         }
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -78,7 +80,7 @@ extension ImportPlan {
         }
     }
 
-    /// Adds the entries of a document that `vault export json` has written.
+    /// Adds the entries of a document written by `vault export json`.
     fileprivate mutating func addEntries(ofDocument bytes: [UInt8]) throws {
         let kinds = Keychain.ValueKind.allByName
         for entry in try EntryDocument.entries(in: bytes) {
@@ -106,7 +108,8 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds by name. They include kinds unknown to this version, since a later one may have written the document.
+    /// All kinds of values by name. Kinds that this version does not know are included, because a later version may
+    /// have written the document.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

@@ -4,7 +4,8 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-// pass and libsecret have no file that can be parsed, so other programs are run to print their entries.
+// pass and libsecret do not store entries in a file that vault can parse. They are read from the output of gpg and
+// secret-tool.
 
 /// The store of `pass`: a folder of files that gpg decrypts.
 enum PassStore {
@@ -17,7 +18,7 @@ enum PassStore {
         let ending = ".gpg"
         let entries = files.filter { $0.hasSuffix(ending) && !$0.hasPrefix(".") && !$0.contains("/.") }.sorted()
         guard !entries.isEmpty else {
-            throw CommandError.invalid("\(folder) contains no files of pass; nothing was imported.")
+            throw CommandError.invalid("\(folder) contains no pass entries (.gpg files); nothing was imported.")
         }
         return ImportedItems(
             try entries.map { entry in
@@ -31,12 +32,12 @@ enum PassStore {
     }
 }
 
-/// GNOME's keyring, or another Secret Service.
+/// GNOME's keyring, or another implementation of the Secret Service.
 enum SecretTool {
     /// Returns the items with an attribute `KEY=VALUE`, which is required because secret-tool cannot list all items.
     static func items(with attribute: String) throws -> ImportedItems {
         guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
-        // Up to version 0.20, secret-tool prints attributes to standard error, so both of its outputs are read.
+        // secret-tool up to version 0.20 prints attributes to standard error, so both outputs are read.
         let script = "exec secret-tool search --all --unlock -- \"$1\" \"$2\" 2>&1"
         let output = try ProgramOutput.of("sh", ["-c", script, "sh", key, value], about: "secret-tool")
         let found: ImportedItems
@@ -51,7 +52,7 @@ enum SecretTool {
 }
 
 private enum ProgramOutput {
-    /// Returns a program's output. It is in ordinary memory, because the parsers create ordinary strings from it.
+    /// Returns a program's output. It is in ordinary memory, because the parsers copy it to ordinary strings anyway.
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
             let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {

@@ -6,7 +6,7 @@ enum KeyListCommand: Command {
     static let description = CommandDescription(
         name: .keyList, section: .keys, changesNothing: true, summary: "list the keys that open the vault",
         details: """
-            Each key opens the vault by itself. An asterisk marks the key that this command used.
+            Each key opens the vault on its own. An asterisk marks the key that this command used.
 
             Also shows the fingerprint, which users compare before they open the vault with an age identity.
             """)
@@ -41,7 +41,7 @@ enum KeyAddCommand: Command {
             only on machines where it was added or was once given with --key-command.
             """,
         examples: [
-            .init("vault key add --passphrase --label laptop", "add a passphrase that opens the vault by itself"),
+            .init("vault key add --passphrase --label laptop", "add a passphrase that opens the vault on its own"),
             .init("vault key add --passphrase --file /media/usb/k.key", "require both a passphrase and a key file"),
             .init("vault key add --recipient age1... --label mia", "add a colleague's age key"),
             .init("vault key add --command 'tpm2_unseal -c 0x81000001'", "use a key that a TPM protects"),
@@ -90,7 +90,7 @@ enum KeyRemoveCommand: Command {
         let left = try keychain.vaultKeys.remove(key)
         return try invocation.finish(json: key.report) {
             let advised = AdvisedCommand(invocation)
-            // The command line's options name the removed key, so the advice must not repeat them.
+            // The options on this command line refer to the removed key, so the suggested command must not repeat them.
             let other = left.contains { $0.kind == .keyFile } ? "OTHER" : nil
             let rotation = key.isInUse ? advised.withKeyFile(other) : advised
             return "Removed key \(number): \(key.line)\n" + left.openers

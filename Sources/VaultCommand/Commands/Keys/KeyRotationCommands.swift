@@ -4,12 +4,12 @@ import Vault
 
 enum KeyReplaceCommand: Command {
     static let description = CommandDescription(
-        name: .keyReplace, section: .keys, summary: "replace a key file by another one",
+        name: .keyReplace, section: .keys, summary: "replace a key file with another one",
         arguments: [.init(name: "PATH", completion: .file, help: "The new key file; generated if it is missing.")],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
         details: """
-            Nothing is resealed. Anyone who has the old key file can still open older copies of the vault and, with \
-            their data key, the current file too. Rotate the data key with `vault key rotate`.
+            Nothing is resealed. Anyone who has the old key file can still open older copies of the vault. The data \
+            key in such a copy also opens the current file. Rotate the data key with `vault key rotate`.
             """,
         exitCodes: [.init(.refused, "the new key file already opens the vault")])
 
@@ -38,9 +38,9 @@ enum KeyRotateCommand: Command {
         name: .keyRotate, section: .keys, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
         details: """
-            Replaces the vault file with a new one, in which the old data key opens nothing. Other processes may write \
-            meanwhile. Apart from the key in use, each key that is kept needs its secret. vault asks for passphrases, \
-            runs commands, and reads key files given with --file. A recipient needs only its public key.
+            Replaces the vault file with a new one, in which the old data key opens nothing. Other processes can write \
+            at the same time. Apart from the key in use, each key that is kept needs its secret. vault asks for \
+            passphrases, runs commands, and reads key files given with --file. A recipient needs only its public key.
 
             Users who open the vault with an age identity have to compare the vault's new fingerprint, which `vault \
             key ls` shows. Backups made before the rotation still open with the old keys.
@@ -48,7 +48,7 @@ enum KeyRotateCommand: Command {
         examples: [
             .init("vault key rotate", "rotate a vault with a single key"),
             .init("vault key rotate --drop 3", "remove key 3 after it was stolen"),
-            .init("vault key rotate --replace 1=new.key", "also replace key 1, which others have had"),
+            .init("vault key rotate --replace 1=new.key", "rotate, and replace key 1, to which others had access"),
         ],
         exitCodes: [.init(.locked, "the secret of a key is missing or wrong; nothing was changed")])
 
@@ -77,10 +77,10 @@ enum KeyRotateCommand: Command {
 /// The user's decision about each key of a vault: drop, replace or keep it. Keys are identified by their numbers.
 struct KeyChoices {
     var dropped: Set<Int> = []
-    /// The paths of the new key files, by the numbers of the keys that they replace.
+    /// The paths of new key files, by the number of the key that each one replaces.
     var replaced: [Int: String] = [:]
     var kept: Set<Int> = []
-    /// The paths of the kept keys' key files, by the numbers of these keys.
+    /// The paths of the current key files of keys to keep, by key number.
     private var files: [Int: String] = [:]
 
     init(_ invocation: Invocation) throws(UsageError) {
@@ -112,7 +112,7 @@ struct KeyChoices {
         dropped.contains(number) || replaced[number] != nil || kept.contains(number)
     }
 
-    /// Throws if a chosen key does not exist, or if the command line contains two choices for one key.
+    /// Throws if a chosen key does not exist or is chosen twice, or if a file is given for the key in use.
     func check(_ keychain: Keychain) throws {
         let numbers = Array(dropped) + replaced.keys + kept
         guard Set(numbers).count == numbers.count else { throw UsageError.oneChoiceOfKey }
@@ -126,7 +126,8 @@ struct KeyChoices {
         try Set(numbers.map { try keychain.key($0) })
     }
 
-    /// Returns a replaced key's new secret or a kept key's current secret; nil if the command line gives neither.
+    /// Returns the new secret of a key to replace, or the current secret of a key to keep. Prompts for the passphrase
+    /// of a kept key, if it has one. Returns nil if a key file's path was not given, or if no prompt is possible.
     func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]
@@ -144,14 +145,14 @@ struct KeyChoices {
 extension Keychain {
     fileprivate var numberInUse: Int? { get throws { try vaultKeys.all().first(where: \.isInUse)?.number } }
 
-    /// Returns advice on opening the vault in future, or an empty text if the key in use has not been replaced. The old
-    /// key file is not deleted, since backups of the vault may need it.
+    /// Returns a line that says how to open the vault from now on; empty if the key in use was not replaced. The old
+    /// key file is not deleted, because backups of the vault may need it.
     func adviceForReplacedKey(_ replaced: [Int: String], _ invocation: Invocation) throws -> String {
         guard let number = try numberInUse, let path = replaced[number] else { return "" }
         return "From now on, open the vault with \(AdvisedCommand(invocation).keyFileSetting(path)).\n"
     }
 
-    /// Returns the advice to give recipients the new fingerprint after a rotation, or an empty text if there are none.
+    /// Returns a line that asks the user to give the recipients the new fingerprint; empty if there are no recipients.
     func advice(forRecipientsAmong keys: [VaultKeys.Key]) -> String {
         guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? vaultKeys.fingerprint() else {
             return ""
@@ -172,7 +173,7 @@ extension Keychain.VaultKeys.Rotation {
         }
         if !unopened.isEmpty {
             warn(
-                "A current or earlier value of each of these cannot be opened. It was damaged or altered earlier, "
+                "A current or earlier value of these entries cannot be opened. It was damaged or altered earlier, "
                     + "and was kept unchanged. Restore it from a backup, or set it again:", of: unopened, invocation)
         }
     }

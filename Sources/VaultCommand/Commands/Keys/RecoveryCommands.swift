@@ -26,7 +26,7 @@ enum KeyShowCommand: Command {
         }
         try text.withUnsafeBytes(StandardOutput.write)
         guard StandardOutput.isTerminal, !invocation.has(.noQR) else { return .success }
-        // The QR code contains only the line with the key. The lines before it are comments.
+        // The QR code contains only the key's line, without the comment line before it.
         let code = try text.withUnsafeBytes { text in
             let start = text.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
             return try QRCode(UnsafeRawBufferPointer(rebasing: text[start...].dropLast()).bytes)
@@ -65,7 +65,7 @@ enum KeySplitCommand: Command {
             for index in 1...shares.count { try shares.text(at: index).withUnsafeBytes(StandardOutput.write) }
             return .success
         }
-        // All shares together reveal the key, so each is written from guarded memory separately.
+        // All shares together reveal the key, so they are written one at a time, from guarded memory.
         for index in 1...shares.count {
             try StandardOutput.write(index == 1 ? #"{"shares":[""# : #"",""#)
             try shares.text(at: index).withUnsafeBytes { text in
@@ -92,7 +92,7 @@ enum KeyJoinCommand: Command {
         ],
         exitCodes: [
             .init(.usage, "a share is mistyped or from another set, or there are too few"),
-            .init(.refused, "PATH exists; it is left alone"),
+            .init(.refused, "PATH already exists; it is left alone"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -107,12 +107,13 @@ enum KeyJoinCommand: Command {
 }
 
 extension Invocation {
-    /// Throws if the vault exists and the key file does not open it, since a backup of that key file would be useless.
+    /// Throws if the key file does not open the vault, because a backup of that file would be useless.
     fileprivate func checkThatKeyFileOpensVault() throws {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true
         do { _ = try Keychain(at: location(), options: options) } catch let error as VaultError {
-            // Without the vault, an existing key file can still be backed up.
+            // If opening fails for a reason other than the key, such as a missing vault, an existing key file can still
+            // be backed up.
             if try error.code == .locked || Glibc.access(location().keyFile, F_OK) != 0 { throw error }
         }
     }

@@ -7,7 +7,7 @@ enum UnlockCommand: Command {
             .init(
                 name: .timeout, value: "TIME",
                 help: "The time in seconds, or a number with s, m, h or d (default: 15m)."),
-            .init(name: .session, help: "Only for this login, not for all your processes."),
+            .init(name: .session, help: "Only for processes of this login session, not for all of yours."),
         ],
         details: """
             Stores the secret of the key that opens the vault in kernel memory until the time has passed, `vault lock` \

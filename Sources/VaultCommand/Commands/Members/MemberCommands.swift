@@ -75,8 +75,8 @@ enum MemberRemoveCommand: Command {
         ],
         details: """
             The member's devices can no longer sign, and the member's age identities no longer open the vault. But the \
-            member may have kept the data key, and any key that is not another member's own. So rotate the data key \
-            and replace those keys. At a terminal, this command asks what to do. Without a terminal, it rotates the \
+            member may have kept the data key and any shared key (one that is not another member's own). So rotate the \
+            data key and replace those keys. At a terminal, this command asks what to do. Without one, it rotates the \
             data key only with --rotate, or if you decide about a key with --replace, --drop, --keep or --file.
 
             The removal is signed and recorded in the vault's history. A machine that has seen the removal detects a \
@@ -84,12 +84,12 @@ enum MemberRemoveCommand: Command {
             """,
         examples: [
             .init("vault member rm tom --rotate", "remove a colleague who has left"),
-            .init("vault member rm tom --replace 1=new.key", "also replace key 1, which he had"),
+            .init("vault member rm tom --replace 1=new.key", "also replace key 1, which tom had"),
             .init("vault member rm mia --device vault-device-1-... --rotate", "remove a lost laptop"),
         ],
         exitCodes: [
             .init(.locked, "this machine belongs to no member, or a key's secret is missing; nothing was changed"),
-            .init(.refused, "a key that the member may have needs a decision; nothing was changed"),
+            .init(.refused, "decide what to do with each key that the member may have; nothing was changed"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -99,7 +99,7 @@ enum MemberRemoveCommand: Command {
         let member = try keychain.members.removal(
             of: invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.quoted
-        // Before anything is changed, the user learns which members were added by the removed member and remain.
+        // Before anything changes, lists the members whom the removed member had added, because they remain.
         if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added, invocation)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
         if !rotates {
@@ -124,7 +124,7 @@ enum MemberRemoveCommand: Command {
             invocation, member, rotation.keys, rotated: advice + keychain.advice(forRecipientsAmong: rotation.keys))
     }
 
-    /// - Parameter advice: the advice to print after the data key has been rotated; nil if it has not been rotated.
+    /// - Parameter advice: the advice to print if the data key has been rotated; otherwise nil.
     private static func finish(
         _ invocation: Invocation, _ member: Keychain.Members.Removal, _ keys: [Keychain.VaultKeys.Key],
         rotated advice: String?
@@ -135,7 +135,7 @@ enum MemberRemoveCommand: Command {
             "added": member.added.map(\.name),
         ]
         return try invocation.finish(json: report) {
-            let removed = member.isOfDevice ? "Removed that device of \(name)." : "Removed \(name)."
+            let removed = member.isOfDevice ? "Removed one device of \(name)." : "Removed \(name)."
             guard let advice else {
                 let shared = member.sharedKeys.map { String($0.number) }.joined(separator: ", ")
                 let shown = shared.isEmpty ? "" : ", and may also have these keys: \(shared)"
@@ -152,7 +152,7 @@ enum MemberRemoveCommand: Command {
 }
 
 extension Keychain.Members.Removal {
-    /// Returns a sentence that lists the members added by each author, and advises to remove unknown members.
+    /// Returns a sentence that lists the members added by each author, with advice to remove unknown ones.
     fileprivate func advice(on added: [(name: String, by: String)], _ invocation: Invocation) -> String {
         var authors: [String] = []
         for (_, author) in added where authors.last != author { authors.append(author) }
@@ -165,12 +165,12 @@ extension Keychain.Members.Removal {
 }
 
 extension KeyChoices {
-    /// Asks the user whether to replace each key that a removed member may have, unless an option has decided it.
+    /// Asks the user whether to replace each key that a removed member may have, unless an option already says so.
     fileprivate mutating func complete(with keys: [Keychain.VaultKeys.Key], of name: String) throws {
         for key in keys where !includes(key.number) {
             let question =
                 "\(name) may have key \(key.number): \(key.line)\n"
-                + "Path of a new key file to replace it (empty: keep the key, as \(name) never had it): "
+                + "Path of a new key file to replace it (leave empty if \(name) never had it): "
             guard let answer = try? TerminalLine.ask(question) else {
                 let open = keys.filter { !includes($0.number) }
                 throw CommandError.refused(

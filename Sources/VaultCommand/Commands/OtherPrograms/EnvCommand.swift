@@ -7,7 +7,7 @@ enum EnvCommand: Command {
         arguments: [
             .init(
                 name: "NAME=REFERENCE", count: .any, completion: .variable,
-                help: "A variable, and the name of the entry whose value it gets.")
+                help: "A variable, and the name of the entry that contains its value.")
         ],
         options: [
             .envFile,
@@ -25,7 +25,7 @@ enum EnvCommand: Command {
             """,
         examples: [
             .init("vault env GH_TOKEN=gh/token", "show the output"),
-            .init("vault env --env-file .env", "print the variables that a file names"),
+            .init("vault env --env-file .env", "print the variables that a file defines"),
             .init("vault env --format fish GH_TOKEN=gh/token | source", "set the variable in fish"),
         ],
         exitCodes: [.init(.notFound, "names are missing; the error lists all of them")])

@@ -1,12 +1,12 @@
 import LinuxSystem
 import Vault
 
-/// The values that a command passes to other programs. Only requested values are read. Each of them must exist.
+/// The values that a command passes to other programs. Only the requested values are read, and each must exist.
 struct HeldValues {
-    /// The values by their names' exact bytes, so that two spellings of an accented letter are distinct.
+    /// The values, keyed by the exact bytes of their names, so that two spellings of an accented letter are distinct.
     private let values: [ExactText: HeldValue]
 
-    /// Reads the values, then closes the vault. If no names are requested, the vault is not opened.
+    /// Reads the values, then closes the vault. Does not open the vault if no names are requested.
     ///
     /// - Parameter describe: converts the error of `vault get` for a missing name into this command's error.
     init(
@@ -40,9 +40,9 @@ struct HeldValues {
     subscript(name: String) -> HeldValue? { values[ExactText(name)] }
 }
 
-/// The variables that are passed to another program.
+/// The environment variables that are passed to another program.
 struct Variables {
-    /// The variables in the order of their first occurrence. A later value for a variable replaces the earlier one.
+    /// The variables in order of first occurrence. A variable's later value replaces its earlier one.
     private(set) var list: [(name: String, value: HeldValue)] = []
 
     /// Creates the variables from the requested values. The last request for a variable wins.

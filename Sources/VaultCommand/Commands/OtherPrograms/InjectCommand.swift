@@ -22,7 +22,7 @@ enum InjectCommand: Command {
             """,
         examples: [
             .init("vault inject -i app.conf.tmpl -o app.conf", "write a configuration file with its secrets"),
-            .init("vault inject -i app.conf.tmpl | app --config /dev/stdin", "pass the result on without a file"),
+            .init("vault inject -i app.conf.tmpl | app --config /dev/stdin", "pipe the result to a program"),
         ],
         exitCodes: [
             .init(.notFound, "names are missing; the error lists all of them"),

@@ -5,7 +5,7 @@ import Vault
 enum RunCommand: Command {
     static let description = CommandDescription(
         name: .run, section: .otherPrograms, changesNothing: true,
-        summary: "run a program with secrets that only it gets",
+        summary: "run a program, and pass secrets to it alone",
         arguments: [.init(name: "PROGRAM", count: .program, help: "The program, and its own arguments and options.")],
         options: [
             .init(
@@ -28,9 +28,9 @@ enum RunCommand: Command {
             Environment variables of the same name are replaced. --env-file takes precedence over the environment, \
             --env and --file over both.
 
-            A file of --file has a path such as /proc/self/fd/10. The program can open it, and so can children that \
-            inherit its open files. While one of them runs, your other programs and root can open the file by that \
-            process's number in the path. Its contents cannot be changed. The path requires /proc.
+            --file sets a path such as /proc/self/fd/10. The program can open it, and so can children that \
+            inherit its open files. While one of them runs, your other programs and root can open the file as \
+            /proc/PID/fd/10. Its contents cannot be changed. The path requires /proc.
 
             With --redact, vault filters the program's output: the program writes to a pipe, or to another terminal if \
             vault's output is a terminal. A value of several lines is replaced line by line, but a line of fewer than \
@@ -44,8 +44,8 @@ enum RunCommand: Command {
             """,
         examples: [
             .init("vault run --env GH_TOKEN=gh/token -- gh pr list", "pass a token in a variable to one program"),
-            .init("vault run --file KUBECONFIG=k8s/admin kubectl get pods", "pass a file that is never on a disk"),
-            .init("vault run --env-file .env --redact -- make deploy", "pass variables from a file, hidden in logs"),
+            .init("vault run --file KUBECONFIG=k8s/admin kubectl get pods", "pass a file that is never on disk"),
+            .init("vault run --env-file .env --redact -- make deploy", "set variables from a file, redact the output"),
         ],
         exitCodes: [
             .init(
@@ -80,7 +80,7 @@ enum RunCommand: Command {
         try RedactedRun.end(of: program, hiding: patterns).endThisProcess()
     }
 
-    /// Returns the variables as ``ProgramStart`` accepts them: NAME=VALUE, each followed by a zero byte.
+    /// Returns the variables in the form that ``ProgramStart`` expects: NAME=VALUE, each followed by a zero byte.
     private static func block(of variables: Variables) throws -> SecretBytes {
         try SecretBytes(composing: { put in
             for (name, value) in variables.list {

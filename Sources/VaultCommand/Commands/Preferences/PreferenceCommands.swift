@@ -112,7 +112,7 @@ enum PreferenceRemoveCommand: Command {
 
             \(SuiteFile.whichFile)
             """,
-        examples: [.init("vault prefs rm --suite mail theme limit", "remove both or neither")],
+        examples: [.init("vault prefs rm --suite mail theme limit", "remove both, or neither if one is missing")],
         exitCodes: [
             .init(.notFound, "one of the keys does not exist; none was removed"),
             .init(.damaged, "the property list is damaged; it was left alone"),
@@ -164,14 +164,14 @@ private struct SuiteFile {
         _ = try SuiteFile.translated { try preferences.commit(StoreBatch(changes)) }
     }
 
-    /// Returns the error for a missing key. It includes the file's path, since the user may mean another suite.
+    /// Returns the error for a missing key. It includes the file's path, because the user may have meant another suite.
     func absent(_ key: String) throws -> CommandError {
         let near = NearName.nearest(to: key, among: try contents(prefix: "").keys.sorted())
         let message = "No key \"\(key)\" in \(path).\(NearName.question(near))"
         return CommandError(code: "absent", exit: .notFound, message: message)
     }
 
-    /// Runs `body`, and omits the hints from an error that it throws, because they apply only to vaults.
+    /// Runs `body`, and removes the hints from its errors, because those hints are about vaults, not preferences.
     private static func translated<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VaultError {
             let row = CommandError.row(of: error.code)

@@ -15,7 +15,7 @@ extension Invocation {
     /// The first argument. The parser has checked that it exists.
     var name: String { arguments[0] }
 
-    /// Prints a command's result as text or JSON, and returns the exit code. Many commands have a result only in JSON.
+    /// Prints a command's result as text or JSON, and returns the exit code. In text form, many commands print nothing.
     func finish(
         _ exit: ExitCode = .success, json report: @autoclosure () -> JSONObject, text: () -> String = { "" }
     ) throws -> ExitCode {
@@ -30,8 +30,8 @@ extension Invocation {
         return exit
     }
 
-    /// Reports which of the entries just stored have a reading policy, because a new value keeps the policy of the
-    /// value that it replaces. Ignores a failure to read the policies, since the values are already stored.
+    /// Reports the reading policies of the entries just stored, because a new value keeps the policy of the value that
+    /// it replaces. Ignores a failure to read the policies, because the values are already stored.
     ///
     /// - Parameter scriptsIncluded: whether to report policies even if standard error is not a terminal.
     func reportPolicies(of names: [String], in keychain: Keychain, toScriptsToo scriptsIncluded: Bool = false) {
@@ -50,7 +50,7 @@ extension Invocation {
 }
 
 extension JSONObject {
-    /// Adds `pending` if a change to the vault is still stored only on this machine.
+    /// Adds the property `pending` if a change to the vault is still stored only on this machine.
     func marked(by keychain: Keychain?) -> JSONObject {
         keychain?.copies.isKeptApart == true ? adding("pending", true) : self
     }
@@ -66,10 +66,10 @@ extension Keychain {
 
     /// Returns the error for a missing name, with the most similar name as a suggestion.
     func absent(_ name: String) -> CommandError {
-        // Searching a longer list would take too long for a hint.
+        // With more than 20,000 entries, the search would take too long for a mere suggestion.
         let isShort = (try? maintenance.information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
-        // A program's entries have its name as a prefix, which the user may have omitted.
+        // The names of a program's entries begin with the program's name and a slash, which the user may have omitted.
         let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }
         return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }

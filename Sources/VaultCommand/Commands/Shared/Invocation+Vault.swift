@@ -4,12 +4,12 @@ import Vault
 // Locates and opens the vault that a command line names.
 
 extension Invocation {
-    /// Opens the vault that the options name. If the vault is created, reports its location.
+    /// Opens the vault that the options name. Reports the location of a vault that it creates.
     ///
     /// - Parameter copies: the paths of the copies that the command will merge into the vault.
     func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
         var options = try vaultOptions()
-        // A command that may create the vault begins with a write, so opening it need not query the server.
+        // A command that may create the vault begins with a write, so opening the vault need not query the server.
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
         return try announced(
@@ -22,7 +22,7 @@ extension Invocation {
         do {
             return try announced(Keychain(at: location, options: vaultOptions(), failures: warnings))
         } catch let error as VaultError where error.code == .noVault {
-            // The code's hint advises creating the vault, but an empty vault would be of no use here.
+            // Omit the hint that suggests creating the vault, because an empty vault would be useless here.
             throw CommandError(code: "no-vault", exit: .notFound, message: error.message)
         }
     }
@@ -68,7 +68,7 @@ extension Invocation {
             vault: value(of: .vault), keyFile: value(of: .keyFile), databases: databases)
         if let command = value(of: .keyCommand) { location.keyCommand = command }
         if let identity = value(of: .identity) { location.identityFile = identity }
-        // Messages name the key file by this path. The key itself is read in `vaultOptions`.
+        // Messages show this path, but `vaultOptions` reads the key from the file descriptor.
         if let descriptor = value(of: .keyFD) {
             location.keyFile = "/dev/fd/\(descriptor)"
             location.keyCommand = nil
@@ -83,7 +83,7 @@ extension Invocation {
         if has(.offline) {
             options.offline = .always
         } else if try command != .verify && location().allowsOffline {
-            // `verify` needs the server, since the local copy does not show whether the server's vault is intact.
+            // `verify` needs the server, because the local copy does not show whether the server's vault is intact.
             options.offline = .ifUnreachable
         }
         options.changesNothing = changesNothing
@@ -96,7 +96,8 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
-        // The accept options apply to the server's vault. With `changesNothing`, the local copy could be used instead.
+        // Accepting an alarm concerns the vault on the server. With `changesNothing`, this machine's copy could be
+        // opened instead.
         if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
@@ -108,7 +109,7 @@ extension Invocation {
 }
 
 extension AdvisedCommand {
-    /// Creates an advised command with this command line's options for the vault and its key.
+    /// Creates a command to suggest to the user, with this command line's options for the vault and its key.
     init(_ invocation: Invocation) {
         let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
             invocation.value(of: name).map { (option: name.spelling, value: $0) }

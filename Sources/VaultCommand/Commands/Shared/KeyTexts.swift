@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-// The texts for keys and authors in the output of commands.
+// The wording that command output uses for keys and authors.
 
 extension [Keychain.VaultKeys.Key] {
     /// The list of keys that still open the vault after other keys have been removed.
@@ -26,7 +26,7 @@ extension Keychain.VaultKeys.Key {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        // The text of a command is quoted, because another user may have chosen it.
+        // A key command is quoted, so that it cannot imitate the adjacent text: another user may have chosen it.
         let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }
@@ -35,6 +35,6 @@ extension Keychain.VaultKeys.Key {
 extension MemberList.Author {
     var wasMember: Bool { if case .member = self { true } else { false } }
 
-    /// The name in quotation marks, so that it cannot imitate the text next to it.
+    /// The name in quotation marks, so that it cannot imitate the adjacent text.
     var line: String { name.quoted + (wasMember ? "" : " (not a member at that time)") }
 }

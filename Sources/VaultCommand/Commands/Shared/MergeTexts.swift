@@ -5,12 +5,12 @@ import Vault
 
 // The results of a merge as sentences, with advice on changes that were left out.
 
-/// The names that messages use for the two copies in a merge.
+/// The names of the two copies of a merge, as messages show them.
 struct MergedSides {
     let vault: String
     /// The path of the other copy, for use in commands.
     let copy: String
-    /// The other copy, as the subject of a sentence.
+    /// The other copy's name, as the subject of a sentence.
     let shownCopy: String
     let advised: AdvisedCommand
     /// The names given with `--from-former-key` on this command line; nil if `--all-from-former-key` is given.
@@ -27,14 +27,14 @@ struct MergedSides {
         self.advised = advised
     }
 
-    /// Returns the merge command that accepts the change to an entry. The user must check each name and insert it for
-    /// NAME, because a person whose access has been removed may have made the change.
+    /// Returns the merge command that accepts a change to one entry. It contains the placeholder NAME, so that the user
+    /// has to check each name: the change may have been made by a person whose access was removed.
     ///
     /// - Parameter names: the entry names that the message shows.
     func taking(_ names: [String]) -> String {
         let line = advised.line(
             "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
-        // Different names may look the same on a terminal, even if they contain no invisible characters.
+        // Different names may look the same on a terminal, so the message adds an ASCII spelling of such names.
         let shown = names.map(\.forTerminal)
         let ambiguous = names.filter { name in
             shown.count { $0 == name.forTerminal } > 1 || !name.forTerminal.utf8.elementsEqual(name.utf8)
@@ -48,7 +48,7 @@ struct MergedSides {
         advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
     }
 
-    /// Returns the command that keeps these keys of the vault.
+    /// Returns the merge command that keeps the given keys of this vault.
     func keeping(_ keys: [Keychain.VaultKeys.Key]) -> String {
         var sides = self
         sides.kept += keys.map { String($0.number) }
@@ -62,7 +62,7 @@ struct MergedSides {
         return names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) + " " }.joined()
     }
 
-    /// Returns the instruction for leaving these keys of the vault out of the merge.
+    /// Returns instructions for merging without the given keys of this vault.
     func dropping(_ keys: [Keychain.VaultKeys.Key]) -> String {
         guard !isJoining else { return otherWay }
         let others = keys.filter { !$0.isInUse }
@@ -72,10 +72,10 @@ struct MergedSides {
             + "  \(advised.line("merge \(option(taken))\(AdvisedCommand.path(copy))"))"
     }
 
-    /// The instruction to merge in the other direction, into the copy, which then replaces the vault.
+    /// The instructions to merge in the other direction, into the copy, which then replaces the vault.
     ///
-    /// The instruction contains no accept option, because a different file may be at the path when the user runs the
-    /// command. Only this machine can determine whether that file was rolled back, has diverged or was exchanged.
+    /// They contain no accept option, because by the time the user runs the command, a different file might be at the
+    /// path. Only this machine can detect that such a file was rolled back, has diverged or was exchanged.
     var otherWay: String {
         guard ![vault, copy].contains(where: VaultLocation.isURL) else {
             return "merge in the other direction: \(advised.merge([vault], into: copy))"
@@ -83,31 +83,33 @@ struct MergedSides {
         let exchange = VaultExchange(of: vault, for: copy)
         return "replace the vault with the other copy, and merge the old vault into it:\n  \(exchange.moves)\n"
             + "  \(advised.merge([exchange.former]))\n  \(advised.line("ls"))\n"
-            + "If the last command refuses the vault, it prints the option that accepts the vault. Use it only "
-            + "if you know who has removed someone's access."
+            + "If the last command refuses the vault, it prints the option that accepts the vault. Use that option "
+            + "only if you know who removed the access."
     }
 }
 
 extension CommandError {
-    /// - Parameter paths: the paths of the copies to merge, or of the copy with the error.
+    /// - Parameter paths: the paths of all copies to merge or, if one copy caused the error, only its path.
     init(_ error: VaultError, merging paths: [String], advising advised: AdvisedCommand) {
         self.init(error, advising: advised)
         for cause in error.causes {
             switch cause {
             case .keyWrong:
-                // No single command can open both copies, so the advice first adds the new key to the other copy.
+                // After a replacement, neither key opens both copies. So the suggested commands first add the new key
+                // to the copy that lacks it.
                 message +=
                     "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the "
-                    + "old key OLD opens. Run the command that names the other copy:\n  "
+                    + "old key OLD opens. Of these commands, run the one that names the other copy:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
-                        // This machine must not take the copy for the vault itself, whose removed keys would return.
+                        // Without `--detached`, this machine would remember the copy as the vault, including keys that
+                        // have since been removed.
                         advised.withKeyFile("OLD").line(
                             "key add \($0 == nil ? "" : "\(OptionName.detached.spelling) ")--file NEW", of: $0)
                     }.joined(separator: "\n  ")
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
-                // No honest machine produces this state, so the vault at this path may be the wrong one.
+                // Normal use never exhausts the sequence numbers, so the vault at this path may be the wrong one.
                 let moves = VaultExchange(of: vault, for: paths[0]).moves
                 message += "\nIf \(paths[0]) is the right vault, replace this one with it: \(moves)"
             default: break
@@ -126,7 +128,7 @@ extension Keychain.Copies.Merge {
             + list(
                 conflicts.filter(kept.contains),
                 "Changed in both copies; the later change wins (see `\(advised.line("history"))`):\n")
-            + list(dropped, "Changed in both copies; the other value is not kept:\n")
+            + list(dropped, "Changed in both copies; the other value was not kept:\n")
             + differences(advised) + keyChanges(advised) + removals(advised) + (isUnfinished ? unfinished : "")
     }
 
@@ -135,11 +137,11 @@ extension Keychain.Copies.Merge {
             ? "" : keys.advice(advised) + keyDifferences(advised) + memberDifferences
     }
 
-    /// Whether the merge has changed anything that is reported.
+    /// Whether the merge has changed anything that the report mentions.
     var isOfUse: Bool { !(changed.isEmpty && (removedKeys + lostKeys + addedKeys).isEmpty && members.removed.isEmpty) }
 
-    /// The lists of keys that open only one of the copies. Users of the other copy may have removed a key that was kept
-    /// here, or added it under another label.
+    /// Returns the lists of keys that open only one of the copies. A key may be in only one copy because users of the
+    /// other copy removed it, or added it under a different label.
     private func keyDifferences(_ advised: AdvisedCommand) -> String {
         let here =
             "These keys open only this copy:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
@@ -147,19 +149,19 @@ extension Keychain.Copies.Merge {
         return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open only the other copy:\n")
     }
 
-    /// The lists of keys that no longer open the vault, and of keys that now open it.
+    /// Returns the lists of keys that no longer open the vault, and of keys that now open it.
     private func keyChanges(_ advised: AdvisedCommand) -> String {
         list(
             removedKeys, "These keys were removed in one of the copies, so they no longer open this vault:\n",
             "Anyone who has one of them may have the data key. Rotate it: `\(advised.line("key rotate"))`\n"
-                + "If someone removed a key without the right to do so, add it again: `\(advised.line("key add"))`\n")
+                + "If someone removed a key without permission, add it again: `\(advised.line("key add"))`\n")
             + list(
-                lostKeys, "These keys no longer open this vault, since the new data key was created without them:\n",
+                lostKeys, "These keys no longer open this vault. The new data key was created without them:\n",
                 "Add those that should open it, except keys of users without access: `\(advised.line("key add"))`\n")
             + list(addedKeys, "These keys of the other copy now open this vault:\n")
     }
 
-    /// The names of the removed members, who may still have keys.
+    /// Returns the names of the removed members, with a warning that they may still have keys.
     private func removals(_ advised: AdvisedCommand) -> String {
         guard !members.removed.isEmpty else { return "" }
         return
@@ -168,7 +170,7 @@ extension Keychain.Copies.Merge {
             + "replace such keys with `\(advised.line("key rotate"))`.\n"
     }
 
-    /// The members of only one copy. A member who was removed in the other copy may have added them.
+    /// The members who are in only one copy. A member who was removed in the other copy may have added them.
     private var memberDifferences: String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\(title): \(names.map(\.quoted).joined(separator: ", ")).\n"
@@ -177,28 +179,30 @@ extension Keychain.Copies.Merge {
             + list(members.thereAlone, "Members only in the other copy")
     }
 
-    /// Returns the list of keys that may belong to a person removed in the other copy, and how to keep or drop them.
+    /// Lists the keys that may belong to someone whose access was removed in the other copy, and says how to keep or
+    /// drop them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
-        "Nothing was merged: these keys open \(sides.vault), but no key with their names opens \(sides.shownCopy). "
-            + "Someone who has one of them may have been removed there:\n\(doubtedKeys.lines)"
+        "Nothing was merged. \(sides.shownCopy) lacks these keys of \(sides.vault). "
+            + "Someone who has one of these keys may have lost access in that copy:\n\(doubtedKeys.lines)"
             + "If you know that they should open the vault, keep them: \(sides.keeping(doubtedKeys))\n"
             + "To leave them out, \(sides.dropping(doubtedKeys))"
     }
 
-    /// Returns the list of changes that the merge left out, with the reason and the command that accepts these changes.
+    /// Returns a message with the changes that the merge refused, the reason, and the command that accepts them.
     func refusal(of sides: MergedSides) -> String {
         if !doubtedKeys.isEmpty { return refusalOfKeys(sides) }
         if refusesOwn { return refusalOfOwn(sides) }
         let reason =
             isOfFormerKey
-            ? "\(sides.shownCopy) is from before the data key was rotated here, or was rotated separately, so someone "
+            ? "\(sides.shownCopy) predates the rotation of the data key here, or was rotated separately, so someone "
                 + "who no longer has access may have written it."
             : "\(sides.shownCopy) contains changes that are unsigned, or signed by someone who is no longer a member."
         return reason + refusals("These changes were not accepted:", "These removals were not accepted:")
-            + "\nIf you know that one of these names is right, accept it: \(sides.taking(shownRefusals))"
+            + "\nIf you know that one of these changes is right, accept it: \(sides.taking(shownRefusals))"
     }
 
-    /// Lists the refused names. Removals have their own list, since a mark after a name could be part of the name.
+    /// Lists the names whose changes were refused. Removals form a separate list, because "(removed)" after a name
+    /// could be part of the name.
     private func refusals(_ values: String, _ removals: String) -> String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"
@@ -208,27 +212,27 @@ extension Keychain.Copies.Merge {
 
     private func isRefusedRemoval(_ name: String) -> Bool { EntryName(name).map(refusedRemovals.contains) == true }
 
-    /// The names that ``refusals(_:_:)`` shows.
+    /// The refused names that ``refusals(_:_:)`` shows, in two lists of at most 50 names each.
     private var shownRefusals: [String] {
         Array(refused.filter { !isRefusedRemoval($0) }.prefix(50) + refused.filter(isRefusedRemoval).prefix(50))
     }
 
-    /// Returns the list of changes in the vault that may have been made by a person removed in the other copy.
+    /// Lists this vault's changes that may have been made by someone whose access was removed in the other copy.
     private func refusalOfOwn(_ sides: MergedSides) -> String {
-        "Nothing was merged: \(sides.shownCopy) has removed someone's access, by rotating the data key or removing a "
-            + "member."
+        "Nothing was merged. \(sides.shownCopy) records that someone lost access: its data key was rotated, or a "
+            + "member was removed."
             + refusals(
                 "They may have written these in \(sides.vault):", "They may have removed these in \(sides.vault):")
             + "\nIf you know that these changes are right, for example if you made them offline, keep them: "
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }
 
-    /// Returns the report on the changes that were made while the server was unreachable.
+    /// Returns the report on changes that were made while the server was unreachable.
     func offlineText(_ vault: String, _ advised: AdvisedCommand) -> String {
         let sides = "Also changed by others; the later change wins (see `\(advised.line("history"))`):\n"
         let known = refused.isEmpty && conflicts.isEmpty ? "The vault already has the offline changes.\n" : ""
         let count = Quantity.number(changed.count)
-        let stored = changed.isEmpty ? known : "Stored the offline changes: \(count) changed.\n"
+        let stored = changed.isEmpty ? known : "Stored the offline changes. Entries changed: \(count).\n"
         let text = stored + list(conflicts, sides)
         return keptAt.map { text + refusal(of: MergedSides(vault: vault, copy: $0, advised: advised)) }
             ?? String(text.dropLast())

@@ -1,7 +1,7 @@
 import Vault
 
 struct ValueForm {
-    /// `auto` adds a newline on a terminal and after each of several values, unless the value already ends with one.
+    /// `auto` adds a newline to a value that lacks one, if standard output is a terminal or several values are written.
     enum Newline: String, CaseIterable { case auto, yes, no }
 
     static let newlineOption = OptionDescription(
@@ -10,7 +10,7 @@ struct ValueForm {
 
     let newline: Newline
     var isOnTerminal = StandardOutput.isTerminal
-    /// Whether the command writes only this value.
+    /// Whether this is the only value that the command writes.
     var isAlone = true
 
     func write(_ value: borrowing SecretBytes) throws {
@@ -42,9 +42,9 @@ struct ValueForm {
         }
     }
 
-    /// Returns a report as JSON, with a secret text added as its last member.
+    /// Returns a report as JSON, with a secret string added as its last member.
     static func json(_ report: JSONObject, _ key: String, _ text: borrowing SecretBytes) throws -> SecretBytes {
-        // The member is inserted before the last two characters, a brace and a newline.
+        // The JSON member is inserted before the closing brace and the newline, which are the last two characters.
         let start = Array(try report.line().utf8.dropLast(2)) + Array(#","\#(key)":""#.utf8)
         return try text.withUnsafeBytes { text in
             try SecretBytes(composing: { put in

@@ -82,9 +82,9 @@ enum ClipboardCommand: Command {
 
     private static func message(_ used: Clipboard, _ seconds: Int?) -> String {
         let copied = used == .terminal ? "Copied through the terminal, if it allows that" : "Copied"
-        guard let seconds else { return copied + "; it will not be cleared." }
+        guard let seconds else { return copied + "; the clipboard will not be cleared." }
         let condition = used == .terminal ? ", whatever it contains" : ""
-        return "\(copied); it will be cleared in \(seconds) s\(condition)."
+        return "\(copied); the clipboard will be cleared in \(seconds) s\(condition)."
     }
 
     private static func noClipboard(_ tool: Clipboard?) -> CommandError {

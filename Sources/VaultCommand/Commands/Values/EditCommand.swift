@@ -17,16 +17,16 @@ enum EditCommand: Command {
             is not part of the value unless the value had one; a new value is read as by `vault set`. Attributes, \
             expiry and type are kept. Dates, arrays and dictionaries are edited in the form that `vault get` shows.
 
-            If another process changes the entry meanwhile, or the text cannot be stored, the text is kept in memory. \
-            The error says where, and gives the commands that store and then remove it.
+            If another process changes the entry in the meantime, or the text cannot be stored, the text is kept in \
+            memory. The error says where, and gives the commands that store and then remove it.
 
             If vault is killed by SIGKILL, the folder remains until the editor has ended and the next `vault edit` or \
             `vault doctor` removes it.
             """,
         examples: [.init("vault edit mail/work.notes", "change or create a note")],
         exitCodes: [
-            .init(.refused, "the editor failed, the value is not text, or the entry was changed meanwhile"),
-            .init(.inputOutput, "there is no file system in memory"),
+            .init(.refused, "the editor failed, the value is not text, or the entry was changed in the meantime"),
+            .init(.inputOutput, "no writable in-memory file system was found"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -48,7 +48,7 @@ enum EditCommand: Command {
         _ entry: borrowing EditedEntry, in former: Keychain?, _ invocation: Invocation
     ) throws -> (Keychain, size: Int)? {
         if ScratchFolder.removeLeftovers() > 0, !invocation.wantsJSON {
-            Notes.inform("Removed temporary files that a killed `vault edit` left in memory.")
+            Notes.inform("Removed in-memory files that a killed `vault edit` had left behind.")
         }
         let scratch = try ScratchFolder.create(containing: entry.shown)
         try TextEditor.edit(scratch.file, holding: scratch.signals)
@@ -70,9 +70,11 @@ enum EditCommand: Command {
     }
 
     private static let emptied = CommandError.refused(
-        "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
+        "The value is empty; nothing was stored. To remove the entry, use `vault rm`; to empty it, "
+            + "`vault set --allow-empty`.")
 
-    /// Returns the error with the path of the edited text and the command that stores this text.
+    /// Returns the error, extended with the path of the edited text and, if the text is valid, a command that stores
+    /// it.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
         _ error: any Error
@@ -83,7 +85,7 @@ enum EditCommand: Command {
         let type = entry.type.map { "\(OptionName.type.spelling) \($0.rawValue) " } ?? ""
         let expiry = entry.expiry(in: keychain).map { "\(OptionName.expires.spelling) \(Timestamp.text($0)) " } ?? ""
         let line = advised.line("set \(type)\(expiry)\(file) \(AdvisedCommand.name(entry.name))")
-        // A usage error means that the text does not fit the value's type. Storing it would fail again.
+        // A usage error means that the text does not fit the value's type, so the command to store it would fail too.
         let hint = error.exit == .usage ? "" : " To replace the entry with it: `\(line)`."
         let removal = "rm -r \(AdvisedCommand.path(path.parentFolder))"
         error.message +=

@@ -40,7 +40,7 @@ enum GetCommand: Command {
         let look = try SafeLook(invocation)
         let form = ValueForm(newline: invocation.newline, isAlone: invocation.arguments.count == 1)
         let keychain = try invocation.openVault()
-        // All values are read before the first is written, so that an error leaves no partial output.
+        // All values are read before any is written, so that an error leaves no partial output.
         var values: [(name: String, value: HeldSecret)] = []
         for name in invocation.arguments {
             guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
@@ -56,7 +56,7 @@ enum GetCommand: Command {
         return .success
     }
 
-    /// Writes a single value as one JSON object, and several values as an object that contains their list.
+    /// Writes a single value as one JSON object, and several values as an object with a list of them.
     private static func writeJSON(_ values: [(name: String, value: HeldSecret)]) throws {
         if values.count > 1 { try StandardOutput.write(#"{"values":["#) }
         for (index, (name, value)) in values.enumerated() {
@@ -100,7 +100,8 @@ enum SafeLook {
             guard bytes.isUTF8 else {
                 throw CommandError.refused("The value of \"\(name)\" is not text, so --last does not apply.")
             }
-            // These are the offsets of the first byte of each character.
+            // The offset of each character's first byte. In UTF-8, only the later bytes of a character begin with the
+            // bits 10.
             let starts = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 }
             guard starts.count >= count + hidden else {
                 throw CommandError.refused(

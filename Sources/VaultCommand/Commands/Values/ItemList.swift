@@ -7,11 +7,11 @@ struct ItemList {
             name: .long, short: "l", help: "Show size in bytes, kind, and time of the last change\(exception).")
     }
 
-    static let completeness = "The list is written while the vault is read. It is complete only if the exit code is 0."
+    static let completeness = "The list is written while the vault is read. It is complete unless an error is reported."
 
     let listing: ItemListing
     var isIncluded: (Keychain.Item) -> Bool = { _ in true }
-    /// Whether long lines show the time of expiry in place of the last change.
+    /// Whether the output of `--long` shows the expiry instead of the time of the last change.
     var showsExpiry = false
 
     func print(_ invocation: Invocation) throws {
@@ -45,7 +45,7 @@ struct ItemList {
     private func writeLongLines(to output: inout OutputBuffer) throws {
         var largest = 0
         var kinds = Set<Keychain.ValueKind>()
-        // A first pass for the column widths costs less than keeping all lines in memory.
+        // Computing the column widths in a first pass costs less than keeping all lines in memory.
         try forEach { item in
             largest = max(largest, item.size)
             kinds.insert(item.valueKind)
@@ -61,7 +61,7 @@ struct ItemList {
         }
     }
 
-    /// Writes the same text as ``JSONObject``, with sorted keys on one line. Does not keep the list in memory, because
+    /// Writes the same output as ``JSONObject``: one line, with sorted keys. Does not keep the list in memory, because
     /// it may have a million entries. Takes 2 µs per entry, whereas JSONEncoder takes at least 30 µs.
     private func writeJSON(to output: inout OutputBuffer) throws {
         output.append(#"{"items":["#)

@@ -32,7 +32,7 @@ enum ListCommand: Command {
             .init("vault ls --expiring 14d -l || mail -s 'secrets expire' mia", "warn from a cron job"),
             .init("vault ls --json", "list everything but the values, for programs"),
         ],
-        exitCodes: [.init(.expiring, "with --expiring: at least one name expires in time")])
+        exitCodes: [.init(.expiring, "with --expiring: at least one name expires within TIME")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let prefix = invocation.arguments.first ?? ""
@@ -80,7 +80,7 @@ enum FindCommand: Command {
             """,
         examples: [
             .init("vault find host=github.com", "find by an attribute"),
-            .init("vault find token user=mia", "find by a part of the name and an attribute"),
+            .init("vault find token user=mia", "find by part of the name and by attribute"),
             .init("vault find 'web/*.example' 'user=m*'", "find by patterns"),
         ])
 
@@ -116,7 +116,7 @@ enum FindCommand: Command {
 
     /// Returns whether a word occurs in a name, ignoring case.
     static func contains(_ name: String, _ word: String) -> Bool {
-        // This search is written by hand, because the standard library's takes 30 times as long.
+        // The standard library's search would take 30 times as long.
         let name = Array(name.lowercased().utf8)
         let word = Array(word.lowercased().utf8)
         return name.count >= word.count && (0...name.count - word.count).contains { name[$0...].starts(with: word) }

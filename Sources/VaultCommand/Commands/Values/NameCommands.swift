@@ -36,14 +36,14 @@ enum RemoveCommand: Command {
             is given, `vault undo` restores all of them, and `vault restore NAME` one.
             """,
         examples: [
-            .init("vault rm old.token old.password", "remove both or neither"),
+            .init("vault rm old.token old.password", "remove both, or neither if one is missing"),
             .init("vault rm -r web/shop", "remove a login with its fields, such as web/shop.otp"),
         ],
         exitCodes: [.init(.notFound, "one of the names does not exist; none was removed")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        // Compares bytes, because two spellings of an accented letter are equal as Swift strings.
+        // The comparison is bytewise, because two spellings of an accented letter are equal as Swift strings.
         var seen: Set<[UInt8]> = []
         let names = try named(invocation, in: keychain).filter { seen.insert(Array($0.utf8)).inserted }
         if invocation.has(.purge) { return try purge(names, in: keychain, invocation) }
@@ -61,7 +61,7 @@ enum RemoveCommand: Command {
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
-            // The search for a similar name follows the transaction, because a transaction blocks other writers.
+            // The search for a similar name begins after the transaction, so that the transaction stays short.
             throw keychain.absent(error.name)
         }
     }

@@ -29,7 +29,7 @@ enum OTPCommand: Command {
             `vault undo` or `vault restore`, because codes would repeat.
             """,
         examples: [
-            .init("vault otp web/github", "write the code to log in with"),
+            .init("vault otp web/github", "write the code that the login requires"),
             .init("vault otp web/github --at 2026-01-31T09:05:00Z", "compare the code with another program's"),
         ],
         exitCodes: [
@@ -42,9 +42,10 @@ enum OTPCommand: Command {
         let keychain = try invocation.openVault()
         let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
         let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
-        // This read enforces the reading policy and is logged. The transaction reads the value again.
+        // This read enforces the reading policy and is logged. The transaction then reads the value again to compute
+        // the code.
         _ = try invocation.readingEntry(name, from: keychain)
-        // The closure cannot return a noncopyable value, so it sets this optional.
+        // The closure cannot return a noncopyable value, so it assigns the code to this variable.
         var computed: ComputedCode?
         try keychain.transaction { transaction in
             computed = try compute(name, at: time, isNext: invocation.has(.next), in: &transaction, of: keychain)
@@ -55,7 +56,7 @@ enum OTPCommand: Command {
         return .success
     }
 
-    /// Returns the code, or nil if there is no entry. If the code is counter-based, increments the entry's counter.
+    /// Returns the code, or nil if the entry does not exist. Increments the counter of a counter-based code.
     private static func compute(
         _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
@@ -66,7 +67,7 @@ enum OTPCommand: Command {
                 throw CommandError.invalid(
                     "The codes of \"\(name)\" are counter-based. Options --next and --at are for time-based codes.")
             }
-            // If another process changes the entry between the read above and this one, the transaction runs again.
+            // The transaction is retried if another process changes the entry between the read above and this one.
             let item = try keychain.item(name)
             try transaction.put(
                 name, SealableValue(kind: item?.valueKind ?? .unspecified, bytes: raised), expires: item?.expires)
@@ -87,8 +88,8 @@ enum OTPCommand: Command {
         case .unrecognized:
             let isField = Login.split(name)?.field == Login.Field.otp.rawValue
             let field = isField ? name : Login.name(of: .otp, in: name)
-            return "The value of \"\(name)\" is neither an otpauth:// address nor a secret in base32. Store the one "
-                + "that your service shows under the name \"\(field)\"."
+            return "The value of \"\(name)\" is neither an otpauth:// address nor a secret in base32. Store one from "
+                + "your service under the name \"\(field)\"."
         case .export:
             return "The value of \"\(name)\" is an export of Google Authenticator, which is not supported. Store the "
                 + "otpauth:// address of a single code instead."
@@ -116,7 +117,7 @@ enum OTPCommand: Command {
 private struct ComputedCode: ~Copyable {
     let text: SecretBytes
     let following: SecretBytes
-    /// The remaining validity in seconds; nil for counter-based codes.
+    /// The number of seconds for which the code remains valid; nil for counter-based codes.
     let secondsLeft: Int?
     private let kind: String
     private let counter: UInt64?
@@ -155,11 +156,11 @@ private struct ComputedCode: ~Copyable {
 }
 
 extension Invocation {
-    /// Returns the time of an option, given in UTC or in seconds since 1970; nil if the option is not given.
+    /// Returns the time given with an option, as a date in UTC or in seconds since 1970; nil without the option.
     fileprivate func time(of option: OptionName) throws(UsageError) -> Date? {
         guard let text = value(of: option) else { return nil }
         let date = Int64(text).map { Date(timeIntervalSince1970: Double($0)) } ?? Timestamp.date(text)
-        // The limit is the year 33,658. A later time might overflow in calculations.
+        // The limit of 1e12 seconds is reached in the year 33,658. Later times might overflow in calculations.
         guard let date, (0...1e12).contains(date.timeIntervalSince1970) else { throw .badTime(option) }
         return date
     }

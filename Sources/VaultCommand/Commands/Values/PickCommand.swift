@@ -23,7 +23,7 @@ enum PickCommand: Command {
             """,
         examples: [
             .init("vault pick", "choose an entry, and copy its password"),
-            .init("vault pick --with fzf --print | program", "pass a value on to a program"),
+            .init("vault pick --with fzf --print | program", "choose an entry, and pass its value to a program"),
             .init("vault pick --with rofi --copy", "choose from a desktop shortcut"),
         ],
         exitCodes: [

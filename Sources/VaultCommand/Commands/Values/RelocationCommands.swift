@@ -78,7 +78,8 @@ enum Relocation {
         return try invocation.finish(keychain, json: report(from: from, to: target, entries: pairs.count))
     }
 
-    /// Returns the new name of the entry or folder. A folder's name ends with a slash, even if the user typed no slash.
+    /// Returns the new name. A folder's new name ends with a slash, even if the user typed none. An entry moved to a
+    /// folder keeps its last component.
     private static func target(of source: Subtree, _ to: String) -> String {
         switch (source.isFolder, to.hasSlashAtEnd) {
         case (true, false): to + "/"

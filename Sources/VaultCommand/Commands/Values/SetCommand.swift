@@ -9,7 +9,7 @@ enum SetCommand: Command {
         options: [
             .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute, to find the entry by. Existing attributes are kept."),
+                help: "An attribute to find the entry by. Existing attributes are kept."),
             .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
@@ -58,7 +58,7 @@ enum SetCommand: Command {
             .init("vault set web/shop -a username=mia --expires 90d", "store a login for three months"),
         ],
         exitCodes: [
-            .init(.usage, "the value is empty, too large or not of its type, or was given as an argument"),
+            .init(.usage, "the value is empty, too large or of the wrong type, or was given as an argument"),
             .init(.refused, "the two inputs at the prompt differ, or were cancelled by Ctrl-D"),
         ],
         mayHoldSecrets: true)
@@ -67,7 +67,7 @@ enum SetCommand: Command {
         let attributes = try Attributes.parse(invocation.options[.attribute] ?? [])
         let expires = try invocation.expiry
         try ReadingPolicy.checkInput(attributes, addedTo: invocation.name, AdvisedCommand(invocation))
-        // Name and value are checked first, so that no vault is created for a value that is refused.
+        // The name and the value are checked first, so that an invalid one does not lead to the creation of a vault.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
         let isAsked = try asksForValue(invocation)
@@ -86,18 +86,18 @@ enum SetCommand: Command {
         return try finish(outcome, size: value.bytes.count, expires: expires, in: keychain, invocation)
     }
 
-    /// - Parameter keychain: the vault; nil if nothing had to be stored.
+    /// - Parameter keychain: the vault; nil if the command did not try to store anything.
     private static func finish(
         _ outcome: Keychain.PutOutcome, size: Int?, expires: Date?, in keychain: Keychain?, _ invocation: Invocation
     ) throws -> ExitCode {
         let exit = try invocation.finish(
             json: report(name: invocation.name, size: size, outcome, expires: expires).marked(by: keychain))
-        // Only users at a terminal get this message, because scripts store values all the time.
+        // The result is reported only at a terminal, because scripts store values all the time.
         if StandardError.isTerminal, !invocation.wantsJSON {
             let name = invocation.name.forTerminal
             let sentence =
                 switch outcome {
-                case .kept: "\(name) exists; it was left alone."
+                case .kept: "\(name) already exists; it was left alone."
                 case .stored: "Stored \(name)."
                 case .replaced: try replacement(of: invocation.name, in: keychain, invocation)
                 }
@@ -108,14 +108,14 @@ enum SetCommand: Command {
         return exit
     }
 
-    /// Returns a message about the replaced value, since the user may not have known that the entry existed.
+    /// Returns a message about the replaced value, because the user may not have known that the entry existed.
     static func replacement(
         of name: String, in keychain: Keychain?, _ invocation: Invocation
     ) throws -> String {
         let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
         let restoring = AdvisedCommand(invocation).line("restore \(AdvisedCommand.name(name))")
         return "Replaced the value of \(name.forTerminal). "
-            + (isKept ? "`\(restoring)` brings the previous one back." : "The previous one is not kept.")
+            + (isKept ? "`\(restoring)` brings the old value back." : "The old value was not kept.")
     }
 
     static func report(name: String, size: Int?, _ outcome: Keychain.PutOutcome, expires: Date?) -> JSONObject {
@@ -132,7 +132,7 @@ enum SetCommand: Command {
         return try type.value(text, for: name)
     }
 
-    /// - Parameter isAsked: whether the user types the value; see ``asksForValue(_:)``.
+    /// - Parameter isAsked: whether to ask the user for the value; see ``asksForValue(_:)``.
     static func readValue(_ invocation: Invocation, _ type: ValueType?, isAsked: Bool) throws -> SecretBytes {
         if isAsked { return try ValueInput.ask(for: invocation.name) { try type?.check($0) } }
         let path = invocation.value(of: .file)
@@ -141,7 +141,7 @@ enum SetCommand: Command {
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
     }
 
-    /// Returns whether the user types the value, because no file is given and standard input is a terminal.
+    /// Returns whether no file is given and standard input is a terminal, so that the user is asked for the value.
     static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
         guard !invocation.has(.file), isatty(STDIN_FILENO) == 1 else { return false }
         // In `vault set token=secret`, the user means a value, but the secret would become part of a visible name.
@@ -149,10 +149,10 @@ enum SetCommand: Command {
         return true
     }
 
-    /// Returns whether the entry exists. If it does, or if the vault is locked, the user learns this before typing the
-    /// secret twice.
+    /// Returns whether the entry exists. Called before the prompt, so that a locked vault, or an existing entry with
+    /// `--if-absent`, ends the command before the user types the secret.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        // This must not create the vault, because the user has not typed the value yet.
+        // An absent vault is not created here, because the user has not typed the value yet.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

@@ -39,7 +39,7 @@ enum ShowCommand: Command {
             .map { ("Attribute", StandardOutput.shown("\($0.key)=\($0.value)")) }
     }
 
-    /// Returns the report. If there are only fields and no entry `name`, the other members are null or empty.
+    /// Returns the report. If `name` has fields but no entry, the members other than the fields are null or empty.
     private static func report(_ name: String, _ item: Keychain.Item?, _ fields: [String]) -> JSONObject {
         [
             "name": name, "size": item?.size, "kind": item?.kind, "created": item.map { Timestamp.text($0.created) },
@@ -51,7 +51,7 @@ enum ShowCommand: Command {
 
 enum AttributeCommand: Command {
     static let description = CommandDescription(
-        name: .attribute, section: .values, summary: "change the attributes of a name, without its value",
+        name: .attribute, section: .values, summary: "change a name's attributes, but not its value",
         arguments: [
             .init(name: "NAME", completion: .secretName, help: "The name."),
             .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes it."),

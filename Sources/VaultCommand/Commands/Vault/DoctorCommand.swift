@@ -33,7 +33,7 @@ enum DoctorCommand: Command {
         do {
             let keychain = try Keychain(at: location, options: invocation.vaultOptions(), failures: failures)
             let found = try VaultChecks.all(keychain, memory: keychain.maintenance.memoryState, advised)
-            // The reasons why the rollback memory is unusable are also among the vault's problems.
+            // A warning may repeat one of the vault's problems, for example that the rollback memory is unusable.
             let problems = found.map(\.message)
             return files + found + warnings.withLock { $0 }.filter { !problems.contains($0.message) }
         } catch let error as VaultError where error.code == .noVault {
@@ -51,7 +51,7 @@ enum DoctorCommand: Command {
             rule(location.vault, [.vault], "VAULT_FILE", standard: ["/vault/default.vault"]),
             rule(
                 location.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE",
-                // These include the paths at which systemd, Docker and Kubernetes provide key files.
+                // The paths of key files that systemd, Docker or Kubernetes provide end with `/vault.key`.
                 standard: ["/vault/default.key", "/vault.key"])
         )
     }

@@ -31,7 +31,7 @@ enum InitCommand: Command {
                 "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
                 "create a vault elsewhere, with its key on a separate disk"),
         ],
-        exitCodes: [.init(.refused, "a vault already exists, and is left alone; or a remembered one no longer exists")])
+        exitCodes: [.init(.refused, "a vault already exists (and is left alone), or a remembered one is gone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         if invocation.has(.sql) {

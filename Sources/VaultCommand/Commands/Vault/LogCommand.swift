@@ -13,10 +13,10 @@ enum LogCommand: Command {
             .init(name: .last, value: "N", help: "Show the last N reads."),
             .init(
                 name: .since, value: "TIME",
-                help: "Show the reads since a UTC time (2026-01-31 or 2026-01-31T09:05:00Z), or of a span such as 8h."),
+                help: "Show reads since a UTC time (2026-01-31 or 2026-01-31T09:05:00Z), or within a span such as 8h."),
             .init(
                 name: .head,
-                help: "Print a word that identifies the history, or compare it with NAME, another machine's word."),
+                help: "Print this history's identifying word, or check that it includes NAME, another machine's word."),
             .init(name: .changes, help: "Show the changes that the vault still contains, and the member behind each."),
             .init(name: .on, help: "Record reads from now on, for all users of the vault."),
             .init(name: .off, help: "Stop recording. Existing records are kept."),
@@ -30,8 +30,8 @@ enum LogCommand: Command {
             command is recorded before the value is passed on, or is recorded as refused if the entry's policy refuses \
             it. If the log cannot be written, the value is not read. Programs that use the library record nothing.
 
-            Changed, removed and moved records are detected. But the log cannot show that its last records were cut \
-            off, or that the file was deleted. It holds 16 MiB; when it is full, the older half is dropped. A power \
+            Changed, removed and moved records are detected. But the log cannot reveal that its end is missing, or \
+            that the file was deleted. It holds 16 MiB; when it is full, the older half is dropped. A power \
             loss may remove or damage the last records.
 
             If a vault is on a server or is synchronized, users of two machines can compare the words that --head \
@@ -66,7 +66,7 @@ enum LogCommand: Command {
         let isOn = try keychain.accessLog.isOn()
         let report = try keychain.accessLog.report()
         var shown = report.records
-        // Compares bytes, because two spellings of an accented letter are equal as Swift strings.
+        // The comparison is bytewise, because two spellings of an accented letter are equal as Swift strings.
         if let name = invocation.arguments.first { shown.removeAll { !$0.access.name.utf8.elementsEqual(name.utf8) } }
         if let since { shown.removeAll { $0.time < since } }
         if let last { shown = shown.suffix(last) }
@@ -99,7 +99,7 @@ enum LogCommand: Command {
             problem =
                 "This history ends before the other machine's. It is out of date, or more changes were made on that "
                 + "machine."
-        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted later.")
+        case .unknown: throw CommandError.other("Cannot compare: the given word predates this vault's last compaction.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
     }
@@ -127,13 +127,13 @@ enum LogCommand: Command {
         let isOn = invocation.has(.on)
         let isChanged = try keychain.accessLog.isOn() != isOn
         let access = invocation.access(to: "", action: isOn ? "--on" : "--off")
-        // While the log is on but cannot be written, no value can be read. Therefore this is checked first.
+        // Tests the log before turning it on: while it is on but not writable, no value can be read.
         if isOn, isChanged { try stayingOff { try keychain.accessLog.check() } }
         do throws(VaultError) { try keychain.accessLog.set(on: isOn) } catch {
             if isChanged { try? keychain.accessLog.record(evenIfOff: true) { access.refused } }
             throw error
         }
-        // The switch is recorded only after it has succeeded.
+        // The access log records that it was turned on or off, but only once the change has succeeded.
         if isChanged { try record(access, isOn, in: keychain, invocation) }
         let path = keychain.accessLog.path
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
@@ -141,7 +141,7 @@ enum LogCommand: Command {
         return exit
     }
 
-    /// Records that the log was turned on or off. If this cannot be recorded, turning it on is undone. Turning it off
+    /// Records that the log was turned on or off. If recording fails, turning the log on is undone, but turning it off
     /// stays in effect, with a warning.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
@@ -163,7 +163,7 @@ enum LogCommand: Command {
 
     private static func switchedOn(_ path: String?) -> String {
         "The access log is on, for all users of the vault. "
-            + (path.map { "On this machine it is \($0)." } ?? "This machine has no home folder to keep it in.")
+            + (path.map { "On this machine, it is kept in \($0)." } ?? "This machine has no home folder to keep it in.")
     }
 
     private static func lines(_ records: [AccessRecord]) -> String {
@@ -216,8 +216,7 @@ extension LoggedChange {
         ]
     }
 
-    /// Returns a line that names a change's author, or marks the change as unsigned. Names of members and entries
-    /// cannot imitate either text.
+    /// Returns a line that names a change's author, or marks the change as unsigned. No entry name can imitate either.
     ///
     /// - Parameter hasMembers: whether the vault has had members. If not, unsigned changes are not marked.
     fileprivate func line(hasMembers: Bool) -> String {

@@ -58,7 +58,7 @@ enum SalvageCommand: Command {
         switch salvage.unnamed {
         case 0: break
         case let count?: text += "Lost entries whose names are unknown: \(count).\n"
-        case nil: text += "More entries may be lost, because their number is unknown.\n"
+        case nil: text += "More entries may be lost; their number is unknown.\n"
         }
         list(salvage.damage, "Damaged or missing:")
         list(salvage.leftBehind.map { sentence($0, advised) }, "Not copied:")

@@ -12,7 +12,7 @@ enum VerifyCommand: Command {
             .init(
                 .alarm,
                 "the file is intact, but differs from the one that this machine remembers, or a change is from another "
-                    + "history or by a non-member"),
+                    + "history or from a non-member"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -21,7 +21,7 @@ enum VerifyCommand: Command {
         let exit = try invocation.finish(json: report(found)) {
             let entries = Quantity.entries(found.entries)
             let unsigned = found.unsigned.isEmpty ? "" : "Not signed by a member: \(shown(found.unsigned))\n"
-            let ended = unsignedSince(found).map { "Unsigned since \($0), when the last member was removed.\n" }
+            let ended = unsignedSince(found).map { "No members since \($0), so changes are not signed.\n" }
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n" + unsigned
                 + (ended ?? "")
         }
@@ -35,13 +35,13 @@ enum VerifyCommand: Command {
         var sentences: [String] = []
         if !found.foreign.isEmpty {
             sentences.append(
-                "These were changed in a history that this vault does not include: \(shown(found.foreign)). "
-                    + "Either a merge was interrupted, and has to be repeated, or someone has joined two histories.")
+                "These entries were changed in a history that this vault does not include: \(shown(found.foreign)). "
+                    + "If a merge was interrupted, repeat it. Otherwise, someone has combined two histories.")
         }
         if !found.ofNonMembers.isEmpty {
             sentences.append(
-                "These were changed by someone who was not a member at the time: \(shown(found.ofNonMembers)). "
-                    + "`\(advised.line("log --changes"))` shows the author. Set wrong values again.")
+                "These entries were changed by someone who was not a member at the time: \(shown(found.ofNonMembers)). "
+                    + "`\(advised.line("log --changes"))` shows the author. If a value is wrong, set it again.")
         }
         return sentences.joined(separator: "\n")
     }
@@ -83,7 +83,7 @@ enum CompactCommand: Command {
         return try invocation.finish(json: report(compaction)) {
             let before = Quantity.size(compaction.sizeBefore)
             let after = Quantity.size(compaction.sizeAfter)
-            let raised = cost == nil ? "" : "Raised the cost of guessing the key file. "
+            let raised = cost == nil ? "" : "Made the key file harder to guess. "
             return raised
                 + (before == after ? "Nothing to compact (\(after)).\n" : "Compacted: \(before) to \(after).\n")
         }

@@ -1,14 +1,14 @@
-/// The command line as bash passes it to a completion. It is not split, contains its quotes, and ends at the cursor.
+/// The command line as bash passes it to a completion: unsplit, with its quotes, and only up to the cursor.
 ///
-/// bash replaces only the end of the last word, which is the part after an open quote or after the last word break,
-/// such as a colon. Therefore, a completion consists of the end of a whole word, quoted for its context.
+/// bash replaces only the end of the last word: the part after an open quote, or after the last word break, such as a
+/// colon. A completion is therefore the end of a whole word, quoted for its context.
 struct ShellLine: Equatable {
     enum Quote: Equatable { case none, single, double }
 
     /// The words without their quotes. The last word ends at the cursor, and may be empty.
     private(set) var words = [""]
     private(set) var quote = Quote.none
-    /// The beginning of the last word, which bash keeps.
+    /// The beginning of the last word, which bash does not replace.
     private(set) var kept = ""
 
     /// - Parameter breaks: the value of bash's COMP_WORDBREAKS.
@@ -53,7 +53,7 @@ struct ShellLine: Equatable {
 
     private static let escapedInDouble: Set<Unicode.Scalar> = ["\"", "\\", "$", "`"]
 
-    /// Returns the text with which bash replaces the end of the last word, so that the whole word is `word`.
+    /// Returns the text that replaces the end of the last word, so that the whole word becomes `word`.
     func ending(_ word: String) -> String {
         var quoted = ""
         for scalar in word.unicodeScalars.dropFirst(kept.unicodeScalars.count) {

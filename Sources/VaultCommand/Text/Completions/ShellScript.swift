@@ -1,9 +1,10 @@
 /// The scripts with which shells complete the tool's command lines.
 ///
-/// A script runs this tool to get the completions. It contains no list of commands, so it never becomes outdated. It
+/// A script runs this tool to obtain the completions. It contains no list of commands, so it never becomes outdated. It
 /// passes the typed words through a pipe, because other users can see a process's arguments. The first line of the
-/// answer is the kind of completion. If the kind is `words`, each further line contains a word and, after a tab, its
-/// meaning. The scripts also complete `svault`, which is the command's other name in the Debian package.
+/// tool's output is the kind of completion. If the kind is `words`, each further line contains a word, which may be
+/// followed by a tab and its meaning. The scripts also complete `svault`, the command's other name in the Debian
+/// package.
 enum ShellScript: String, CaseIterable {
     case bash, zsh, fish
 

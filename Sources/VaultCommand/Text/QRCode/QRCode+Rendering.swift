@@ -1,23 +1,24 @@
 import Sealing
 
-// A character on a terminal is about twice as high as wide, so it shows two modules, one above the other.
+// A character on a terminal is about twice as high as it is wide, so each character shows two modules, one above the
+// other.
 
 extension QRCode {
-    /// The width of the rendered code in columns, including the quiet zone. If the terminal has fewer columns, the
-    /// lines are wrapped and the code cannot be scanned.
+    /// The width of the rendered code in columns, including the quiet zone. On a terminal with fewer columns, the lines
+    /// wrap, and the code cannot be scanned.
     var width: Int { version.size + 2 * QRCode.quietZone }
 
     var height: Int { (width + 1) / 2 }
 
     /// Returns the code as lines of `█`, `▀`, `▄` and spaces. Dark modules are drawn, and light modules are left blank.
     ///
-    /// - Parameter colored: whether to set black and white by escape codes, for a terminal. Otherwise, the code has the
-    ///   terminal's colours, and some scanners reject a light code on a dark background.
+    /// - Parameter colored: whether to set black and white with escape sequences, for a terminal. Otherwise, the code
+    ///   has the terminal's colours, and some scanners reject a light code on a dark background.
     /// - Throws: ``SealingError/Code/outOfMemory``.
     borrowing func rendered(colored: Bool) throws(SealingError) -> SecretBytes {
-        // These are black and white of the 256-colour palette. A theme may change the first 16 of these colours.
+        // Black and white come from the 256-colour palette, because a theme may change the first 16 colours.
         let start = Array((colored ? "\u{1b}[38;5;16;48;5;231m" : "").utf8)
-        // The colours are reset before the end of the line. Otherwise, some terminals would colour the next line.
+        // The colours are reset before each newline. Otherwise, some terminals would colour the next line.
         let end = Array((colored ? "\u{1b}[0m\n" : "\n").utf8)
         let blocks = [" ", "▄", "▀", "█"].map { Array($0.utf8) }
         let largestBlock = 3

@@ -4,7 +4,7 @@ import Sealing
 /// numbers refer to ISO/IEC 18004:2015.
 ///
 /// The code reveals its secret to anyone who sees it. All data derived from the secret is in guarded memory: codewords,
-/// modules and text. The duration of the mask's choice depends on the secret.
+/// modules and text. However, the time taken to choose the mask depends on the secret.
 struct QRCode: ~Copyable {
     static var capacity: Int { QRVersion.largest.capacity }
 
@@ -15,9 +15,9 @@ struct QRCode: ~Copyable {
     let mask: QRMask
     let matrix: QRMatrix
 
-    /// Creates the code.
+    /// Creates the QR code of a payload.
     ///
-    /// - Parameter mask: the mask; nil to choose it by the standard's rules.
+    /// - Parameter mask: the mask pattern; nil to choose it by the standard's rules.
     /// - Throws: ``SealingError/Code/length`` if `payload` has more than ``capacity`` bytes;
     ///   ``SealingError/Code/outOfMemory``.
     init(_ payload: RawSpan, mask: QRMask? = nil) throws(SealingError) {
@@ -35,9 +35,10 @@ struct QRCode: ~Copyable {
 
 /// The size of a QR code, which determines how its codewords are divided into blocks at level M.
 struct QRVersion: Hashable {
-    /// The version's number in the standard, from 1 to 10.
+    /// The standard's number for this size of QR code, from 1 to 10.
     let number: Int
-    /// The number of all codewords, for data and error correction (section 7.5.1, table 9; also the next two).
+    /// The total number of codewords, for data and error correction. Section 7.5.1, table 9, specifies this,
+    /// ``blockCount`` and ``checkSize``.
     let codewords: Int
     let blockCount: Int
     /// The number of error correction codewords in each block.
@@ -64,13 +65,14 @@ struct QRVersion: Hashable {
     var size: Int { 4 * number + 17 }
     var dataCodewords: Int { codewords - blockCount * checkSize }
 
-    /// The size of the length field in bytes (section 7.4.1, table 3).
+    /// The size in bytes of the field that contains the payload's length (section 7.4.1, table 3).
     var countSize: Int { number < 10 ? 1 : 2 }
 
-    /// The maximum number of payload bytes. The mode and the terminator have 4 bits each, the length `countSize` bytes.
+    /// The maximum size of a payload in bytes. The code also contains the mode and the terminator (4 bits each), and
+    /// the payload's length (`countSize` bytes).
     var capacity: Int { dataCodewords - countSize - 1 }
 
-    /// The data codewords of each block. If they cannot be divided evenly, the last blocks have one more each.
+    /// The data codewords of each block. If they cannot be divided evenly, each of the last blocks has one more.
     var blocks: [Range<Int>] {
         let (size, longBlocks) = dataCodewords.quotientAndRemainder(dividingBy: blockCount)
         var start = 0

@@ -2,7 +2,7 @@ import Sealing
 
 /// The codewords of a QR code in the order in which they are drawn (sections 7.4 to 7.6).
 enum QRCodewords {
-    /// - Parameter payload: the bytes to encode, at most as many as the version's capacity.
+    /// - Parameter payload: the bytes to encode, at most as many as a QR code of this version can hold.
     static func encode(_ payload: RawSpan, for version: QRVersion) throws(SealingError) -> SecretBytes {
         let data = try dataCodewords(payload, version)
         let generator = generator(ofDegree: version.checkSize)
@@ -17,7 +17,7 @@ enum QRCodewords {
                     divide(data[block], by: generator, into: UnsafeMutableRawBufferPointer(rebasing: check))
                 }
                 codewords.withUnsafeMutableBytes { codewords in
-                    // The blocks are interleaved: all first codewords, then all second ones, and so on (section 7.6).
+                    // The blocks are interleaved: first every block's first codeword, and so on (section 7.6).
                     var end = 0
                     for position in 0..<(blocks.last?.count ?? 0) {
                         for block in blocks where position < block.count {
@@ -37,11 +37,11 @@ enum QRCodewords {
         return codewords
     }
 
-    /// Returns mode, length, payload, terminator and padding (sections 7.4.2, 7.4.5 and 7.4.10).
+    /// Returns a QR code's data: mode, length, payload, terminator and padding (sections 7.4.2, 7.4.5 and 7.4.10).
     private static func dataCodewords(_ payload: RawSpan, _ version: QRVersion) throws(SealingError) -> SecretBytes {
         var codewords = try SecretBytes(zeros: version.dataCodewords)
         codewords.withUnsafeMutableBytes { codewords in
-            // The mode has only four bits, so everything after the mode is shifted by half a byte.
+            // The QR code's mode has only four bits, so everything after it is shifted by half a byte.
             var half = 0b0100 as UInt8
             var end = 0
             func append(_ byte: UInt8) {
@@ -52,14 +52,14 @@ enum QRCodewords {
             if version.countSize == 2 { append(UInt8(truncatingIfNeeded: payload.byteCount >> 8)) }
             append(UInt8(truncatingIfNeeded: payload.byteCount))
             payload.withUnsafeBytes { $0.forEach(append) }
-            // The four zero bits of the terminator fill the last byte.
+            // The QR code's terminator, four zero bits, completes the last byte.
             append(0)
             for offset in end..<codewords.count { codewords[offset] = (offset - end).isMultiple(of: 2) ? 0xEC : 0x11 }
         }
         return codewords
     }
 
-    /// Returns the coefficients of (x - α⁰)(x - α¹)…, from the second highest power down. The highest is 1.
+    /// Returns the coefficients of (x - α⁰)(x - α¹)…, highest power first, without the leading coefficient, which is 1.
     static func generator(ofDegree degree: Int) -> [UInt8] {
         let field = ByteField.qrCode
         var generator = [UInt8](repeating: 0, count: degree)
@@ -76,9 +76,10 @@ enum QRCodewords {
         return generator
     }
 
-    /// Divides the data by the generator. As a polynomial, the data is first multiplied by x to the generator's degree.
+    /// Treats the data as a polynomial, multiplies it by x to the power of the generator's degree, and divides it by
+    /// the generator.
     ///
-    /// - Parameter remainder: receives the remainder. On entry, it has as many zeros as the generator has coefficients.
+    /// - Parameter remainder: receives the remainder. On entry, it must contain a zero for each generator coefficient.
     static func divide(
         _ data: Slice<UnsafeRawBufferPointer>, by generator: [UInt8], into remainder: UnsafeMutableRawBufferPointer
     ) {

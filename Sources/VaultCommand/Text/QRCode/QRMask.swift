@@ -1,9 +1,9 @@
-/// A pattern that inverts data modules. It makes large areas of one colour rare, as well as patterns that a scanner
-/// could mistake for a finder (section 7.8).
+/// A pattern that inverts data modules. It reduces the number of large areas of one colour, and of patterns that a
+/// scanner could mistake for a finder (ISO/IEC 18004:2015, section 7.8).
 enum QRMask: Int, CaseIterable {
     case checkered, rows, columns, diagonals, blocks, crosses, circles, gridded
 
-    /// Returns whether the mask inverts the module in a row and column (section 7.8.2, table 10).
+    /// Returns whether the mask inverts the module at a row and column (section 7.8.2, table 10).
     func selects(_ row: Int, _ column: Int) -> Bool {
         let product = row * column
         let value =
@@ -20,7 +20,7 @@ enum QRMask: Int, CaseIterable {
         return value == 0
     }
 
-    /// Returns the first mask that has the lowest penalty (section 7.8.3). Leaves the matrix unmasked.
+    /// Returns the first mask that has the lowest penalty (section 7.8.3). Afterwards, no mask is applied to `matrix`.
     static func best(for matrix: inout QRMatrix) -> QRMask {
         var best = (mask: QRMask.checkered, penalty: Int.max)
         for mask in allCases {
@@ -34,22 +34,23 @@ enum QRMask: Int, CaseIterable {
     }
 }
 
-// The penalties of section 7.8.3.1, table 11.
+// A mask's penalty measures how hard the masked code is to scan (ISO/IEC 18004:2015, section 7.8.3.1, table 11).
 
 extension QRMatrix {
     var penalty: Int { linePenalty + blockPenalty + balancePenalty }
 
-    /// The penalties of all rows and columns for runs of one colour, and for patterns that resemble a finder.
+    /// The total penalty of all rows and columns, for runs of one colour and for patterns that resemble a finder.
     private var linePenalty: Int {
         (0..<size).reduce(0) { sum, line in sum + penalty { self[line, $0] } + penalty { self[$0, line] } }
     }
 
-    /// Returns the penalty of a row or column. Five adjacent modules of one colour cost 3, each further one 1, and a
-    /// pattern that resembles a finder 40.
+    /// Returns the penalty of a row or column: 3 for a run of five modules of one colour, 1 for each further module of
+    /// the run, and 40 for each pattern that resembles a finder.
     private func penalty(ofLine isDark: (Int) -> Bool) -> Int {
         var penalty = 0
         var streak = 0
-        // A line begins and ends in the quiet zone, with as many light modules as a finder pattern can require.
+        // The light border around the code counts as part of each row and column, and is wide enough to complete any
+        // finder pattern.
         var runs = LastRuns()
         var isRunDark = false
         var length = size
@@ -74,7 +75,7 @@ extension QRMatrix {
         return penalty + (runs.areOfFinder ? 40 : 0)
     }
 
-    /// The penalty for blocks of one colour, which is 3 for each two by two modules, including overlapping blocks.
+    /// The penalty for areas of one colour: 3 for each two-by-two block of modules. Blocks may overlap.
     private var blockPenalty: Int {
         var count = 0
         for row in 1..<size {
@@ -89,7 +90,8 @@ extension QRMatrix {
         return 3 * count
     }
 
-    /// The penalty for imbalance, which is 10 for each 5% by which the fraction of dark modules differs from 50%.
+    /// The penalty for an imbalance of dark and light: 10 for each full 5 percentage points by which the fraction of
+    /// dark modules differs from 50%.
     private var balancePenalty: Int {
         let total = size * size
         let dark = (0..<total).count { self[$0 / size, $0 % size] }
@@ -97,7 +99,7 @@ extension QRMatrix {
     }
 }
 
-/// The lengths of the last seven runs of one colour in a line.
+/// The lengths of the last seven runs in a row or column. A run consists of adjacent modules of one colour.
 private struct LastRuns {
     private var lengths = InlineArray<7, Int>(repeating: 0)
 
@@ -106,8 +108,8 @@ private struct LastRuns {
         lengths[6] = length
     }
 
-    /// Whether the runs form a finder pattern of any size: dark and light runs in the proportion 1:1:3:1:1, between two
-    /// light runs, one of which is at least 4 units long.
+    /// Whether the runs form a finder pattern of any size: dark and light runs in the proportion 1:1:3:1:1 between two
+    /// light runs, at least one of which is 4 units long or more.
     var areOfFinder: Bool {
         let unit = lengths[1]
         return unit > 0 && lengths[2] == unit && lengths[3] == 3 * unit && lengths[4] == unit && lengths[5] == unit

@@ -5,10 +5,10 @@ struct QRMatrix: ~Copyable {
     let version: QRVersion
     var size: Int { version.size }
 
-    /// One byte per module, row by row.
+    /// The modules of the QR code, one byte each, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// The flag of modules in function patterns, which data and masks skip.
+    /// The flag of a module that belongs to a function pattern. Neither data nor masks change such modules.
     private static let function: UInt8 = 2
 
     init(_ version: QRVersion) throws(SealingError) {
@@ -17,7 +17,7 @@ struct QRMatrix: ~Copyable {
         drawPatterns()
     }
 
-    /// Whether the module in a row and column is dark. Modules outside the code are light, like the quiet zone.
+    /// Whether the module at a row and column is dark. Modules outside the code are light, like the quiet zone.
     subscript(row: Int, column: Int) -> Bool { flags(row, column) & QRMatrix.dark != 0 }
 
     func isFunction(_ row: Int, _ column: Int) -> Bool { flags(row, column) & QRMatrix.function != 0 }
@@ -37,12 +37,12 @@ struct QRMatrix: ~Copyable {
     private mutating func drawPatterns() {
         for (row, column) in [(3, 3), (3, size - 4), (size - 4, 3)] { drawSquares(row, column, radius: 4) }
         for row in version.alignmentCentres {
-            // An alignment pattern that would overlap a finder is omitted.
+            // An alignment pattern that would overlap a finder pattern is omitted.
             for column in version.alignmentCentres where !isFunction(row, column) {
                 drawSquares(row, column, radius: 2)
             }
         }
-        // These are the timing patterns (section 6.3.5). Where they cross an alignment pattern, the colours agree.
+        // Draws the timing patterns (section 6.3.5). Where they cross an alignment pattern, both have the same colours.
         for index in 8..<size - 8 {
             set(6, index, index.isMultiple(of: 2), isFunction: true)
             set(index, 6, index.isMultiple(of: 2), isFunction: true)
@@ -57,8 +57,8 @@ struct QRMatrix: ~Copyable {
         for down in -radius...radius {
             for right in -radius...radius {
                 let distance = max(abs(down), abs(right))
-                // A finder has a dark square of 3 by 3, a light ring, a dark ring, and the separator. An alignment
-                // pattern has a dark module, a light ring, and a dark ring.
+                // A finder pattern has a dark square of 3 by 3, a light ring, a dark ring, and the separator. An
+                // alignment pattern has a dark module, a light ring, and a dark ring.
                 let isLight = radius == 4 ? distance == 2 || distance == 4 : distance == 1
                 set(row + down, column + right, !isLight, isFunction: true)
             }
@@ -67,11 +67,11 @@ struct QRMatrix: ~Copyable {
 
     /// Draws two copies of the error correction level and the mask (section 7.9.1).
     mutating func drawFormat(_ mask: QRMask?) {
-        // Level M is 00. If no mask has been chosen yet, this only reserves the modules.
+        // Error correction level M is encoded as 00. If `mask` is nil, the modules for these bits are only reserved.
         let bits = mask.map { QRMatrix.withCheck($0.rawValue, degree: 10, generator: 0x537) ^ 0x5412 } ?? 0
         for index in 0..<15 {
             let isDark = bits >> index & 1 == 1
-            // These modules surround the top left finder, except for modules of the timing patterns.
+            // The format bits surround the top left finder pattern, but skip the timing patterns.
             let near = [0, 1, 2, 3, 4, 5, 7, 8]
             if index < 8 {
                 set(near[index], 8, isDark, isFunction: true)
@@ -81,11 +81,11 @@ struct QRMatrix: ~Copyable {
                 set(size - 15 + index, 8, isDark, isFunction: true)
             }
         }
-        // This module is always dark.
+        // Every QR code has a dark module beside the lower left finder pattern.
         set(size - 8, 8, true, isFunction: true)
     }
 
-    /// Draws two copies of the version number, which codes have from version 7 on (section 7.10).
+    /// Draws two copies of the version number, which is present only in version 7 and higher (section 7.10).
     private mutating func drawVersion() {
         guard version.number >= 7 else { return }
         let bits = QRMatrix.withCheck(version.number, degree: 12, generator: 0x1F25)
@@ -112,12 +112,12 @@ struct QRMatrix: ~Copyable {
         let bitCount = codewords.count * 8
         var bit = 0
         var isUpward = true
-        // The column of the vertical timing pattern belongs to no pair.
+        // The column of the vertical timing pattern is skipped, and belongs to no pair of columns.
         for right in Array(stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1] {
             for step in 0..<size {
                 let row = isUpward ? size - 1 - step : step
                 for column in [right, right - 1] where !isFunction(row, column) {
-                    // In some versions, up to seven modules are left over. They are light before masking.
+                    // In some QR code versions, up to seven modules are left over. They are light before masking.
                     let isDark = bit < bitCount && codewords.withUnsafeBytes { $0[bit / 8] >> (7 - bit % 8) & 1 == 1 }
                     set(row, column, isDark)
                     bit += 1
@@ -127,7 +127,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Inverts the modules that the mask selects. Applying a mask twice leaves the matrix unchanged.
+    /// Inverts the modules of the QR code that the mask selects. Applying a mask twice leaves the code unchanged.
     mutating func apply(_ mask: QRMask) {
         for row in 0..<size {
             for column in 0..<size where !isFunction(row, column) && mask.selects(row, column) {

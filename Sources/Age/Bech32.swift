@@ -50,8 +50,8 @@ enum Bech32 {
             text[end + index] = UInt8(truncatingIfNeeded: (sum.value ^ 1) >> UInt32(5 * (5 - index))) & 31
         }
         for index in start..<text.count { text[index] = character(of: text[index]) }
-        // In a Bech32 string, only letters have the bit 0x40. The mask therefore makes letters upper-case without a
-        // branch, which would depend on a secret character.
+        // In age's prefixes and in Bech32 data, only letters have the bit 0x40. The mask therefore makes letters
+        // upper-case without a branch, which would depend on a secret character.
         if letterCase == .upper { for index in text.indices { text[index] &= ~((text[index] & 0x40) >> 1) } }
     }
 

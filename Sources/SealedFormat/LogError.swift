@@ -66,8 +66,8 @@ package struct LogError: Error, Hashable, Sendable {
         /// No server responds (`unreachable`), or a server refuses a request (`serverRefused`). The detail is a
         /// complete sentence.
         case unreachable, serverRefused
-        /// A flush failed and the write could not be undone, so it may or may not be durable. If there is no system
-        /// error, the detail is a complete sentence.
+        /// A flush failed and the write could not be undone, so it may or may not be durable. If there is a detail but
+        /// no system error, the detail is a complete sentence.
         case outcomeUnknown
         /// An entry is not in the state that the transaction expects.
         case conflict

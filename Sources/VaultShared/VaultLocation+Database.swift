@@ -26,7 +26,7 @@ extension VaultLocation {
         _ url: String, keyFile: String? = nil, environment: [String: String]? = nil
     ) throws(VaultError) -> VaultLocation {
         guard isURL(url) else {
-            throw VaultError(.invalid, "Not a database URL. Write postgresql://HOST/DATABASE#NAME.")
+            throw VaultError(.invalid, "Not a database URL. Use the form postgresql://HOST/DATABASE#NAME.")
         }
         _ = try DatabaseURL(url)
         return try standard(vault: url, keyFile: keyFile, environment: environment, databases: .postgreSQL)

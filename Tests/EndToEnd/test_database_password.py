@@ -157,7 +157,7 @@ def test_a_server_with_a_certificate_gets_it_and_one_without_does_not(home: Home
     url = cluster_of_own.tls_url(user="guarded").replace("?", "?password-entry=db%2Fteam&")
     home.with_variables(VAULT_FILE=url).set("a", b"1")
     weaker = url.replace("verify-full", "require")
-    assert "sslmode=require does not verify the server" in home.with_variables(VAULT_FILE=weaker).refusal(IO, "get", "a")
+    assert "sslmode=require does not prove the server's identity" in home.with_variables(VAULT_FILE=weaker).refusal(IO, "get", "a")
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost"])
@@ -166,7 +166,7 @@ def test_a_server_that_proves_nothing_is_not_even_asked(home: Home, thief: Thief
     home.set("bank/pin", PASSWORD, "-a", "protocol=postgresql", "-a", f"host={host}:{thief.port}")
     home.output("log", "--on")
     url = f"postgresql://u@{host}:{thief.port}/team?sslmode={mode}&password-entry=bank/pin#x"
-    assert "does not verify the server" in home.with_variables(VAULT_FILE=url).refusal(IO, "ls")
+    assert "does not prove the server's identity" in home.with_variables(VAULT_FILE=url).refusal(IO, "ls")
     assert (thief.connections, thief.received, reads(home)) == (0, b"", [])
 
 
@@ -180,7 +180,7 @@ def test_neither_is_one_that_a_service_file_names(home: Home, thief: Thief) -> N
     assert PASSWORD not in thief.received
     services.write_text(services.read_text() + "sslmode=require\n")
     thief.connections = 0
-    assert "does not verify the server" in shared.refusal(IO, "ls")
+    assert "does not prove the server's identity" in shared.refusal(IO, "ls")
     assert thief.connections == 0
 
 

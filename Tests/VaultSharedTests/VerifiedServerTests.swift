@@ -30,7 +30,7 @@ struct VerifiedServerTests {
     ])
     func doesNotByAName(_ url: String) throws {
         let error = #expect(throws: PostgresError.self) { try server(url) }
-        #expect(error?.message.contains("does not verify the server") == true)
+        #expect(error?.message.contains("does not prove the server's identity") == true)
     }
 
     // MARK: The entry

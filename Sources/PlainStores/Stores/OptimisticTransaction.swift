@@ -44,8 +44,8 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Whether a tenth of the time limit has passed. Few transactions take that long, so this one then gets an
-    /// exclusive ``Turn``.
+    /// Whether a tenth of the time limit has passed. Few transactions take that long, so this one then
+    /// tries to take an exclusive ``Turn`` before each further attempt.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {

@@ -81,7 +81,7 @@ public struct RAMStorable<Value: StoredObject>: StandardKey {
     public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
-/// A key with a default, which reading returns if there is no value. The result is therefore not optional.
+/// A key with a default, which is returned if there is no value. The result is therefore not optional.
 ///
 /// ```swift
 /// let launches = Storable("launches").defaulting(to: 0)
@@ -92,7 +92,7 @@ public struct DefaultedKey<Key: StandardKey>: ValueKey {
     public typealias Reading = Key.Value
 
     package let key: Key
-    /// The value that reading returns if the store has none.
+    /// The default, returned if the store has no value.
     public let defaultValue: Value
 
     public var name: String { key.name }

@@ -5,7 +5,7 @@ import LinuxSystem
 public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type of the value.
     associatedtype Value: StoredObject
-    /// The type that reading returns: `Value?`, or `Value` for a key with a default.
+    /// The result of reading the key: `Value?`, or `Value` for a key with a default.
     associatedtype Reading = Value?
 
     /// The key's name in its store.

@@ -166,7 +166,7 @@ extension Header {
         return image[..<size] == image[copyOffset..<copyOffset + size]
     }
 
-    /// Returns whether the copy of the header equals the part of the header before the hint, followed only by zeros.
+    /// Returns whether the copy of the header matches the header up to the hint, and contains only zeros after that.
     package static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
         return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }

@@ -11,8 +11,8 @@ struct HeaderChange: Sendable {
     let members: [MemberRecord]?
     /// The key ring of a new data key, under which everything is resealed; nil if the data key does not change.
     let keys: KeyRing?
-    /// The heads of the member changes that the creator of the new data key knew; nil if the data key does not change.
-    /// A head is a change that no other change follows.
+    /// The newest member changes that the creator of the new data key knew; nil if the data key does not change. A
+    /// change that another of these changes follows is left out.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
     /// Whether the merged history includes all log positions of this vault's history, not only the newest one.

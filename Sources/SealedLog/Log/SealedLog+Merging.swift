@@ -91,7 +91,7 @@ extension SealedLog {
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
         // The copy's whole history counts as merged only if nothing was refused, and the copy is trusted or all of it
-        // is taken over. Otherwise, only the log positions that the signers of its states had seen do.
+        // is taken over. Otherwise, only the log positions that the signers of the admitted states had seen count.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {

@@ -248,8 +248,9 @@ struct Opening {
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // The alarm is not raised if the lock is held and the rollback memory contains a position of this file's
-            // history. Without the lock, the alarm may be due only to a file that has just been replaced.
+            // For a vault in git, the alarm is not raised if the lock is held and the list of heads in the rollback
+            // memory contains a position of this file's history. Without the lock, the alarm may be due only to a file
+            // that has just been replaced.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }

@@ -106,8 +106,8 @@ extension SealedLog {
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
-            // This view may end with a record that its writer has since removed, or with the last one of a replaced
-            // file. The new record must not follow either.
+            // This view may end with a record that its writer has since removed, or with the last record of an older
+            // file, such as a backup that was copied over this one. The new record must not follow either.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
                 // This machine's copy of the store must not be newer than the store or diverge from it.
@@ -140,8 +140,8 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Returns a file's fingerprint. Unless it equals `known`, flushes the file's directory entry and remembers the
-    /// fingerprint.
+    /// Returns a file's fingerprint. Unless the fingerprint is known and equals `known`, flushes the file's directory
+    /// entry and remembers the fingerprint.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
@@ -202,7 +202,8 @@ extension SealedLog {
         }
     }
 
-    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was appended, or `outcomeUnknown`.
+    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was appended, or `outcomeUnknown` if the record
+    /// may have been appended.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }

@@ -206,7 +206,7 @@ extension RollbackMemory {
         /// The checkpoint that the vault had during the failed attempt. Once it has another one, the failure no longer
         /// counts.
         let origin: Authenticator
-        /// The sequence number that the vault's last record must reach before the failed operation is tried again.
+        /// The sequence number that the vault's last record must reach before a compaction starts automatically again.
         let retryAt: UInt64
         let error: LogError
     }

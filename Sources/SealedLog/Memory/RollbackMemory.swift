@@ -42,8 +42,8 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether the rollback memory is not updated at present, because the vault lacks something that this machine has
-    /// seen.
+    /// Whether positions and members are not stored at present, because the vault lacks something that this machine has
+    /// seen. The other files are still updated.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }

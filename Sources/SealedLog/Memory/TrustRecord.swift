@@ -49,7 +49,7 @@ extension TrustRecord {
         return TrustRecord(parsing: bytes, ofVault: id)
     }
 
-    /// Changes a vault's trust record atomically. Throws a notice on failure.
+    /// Changes a vault's trust record while no other process can change it. Throws a notice on failure.
     ///
     /// - Parameter flush: flushes the vault before the record is written. It is called only if the record changes.
     package static func update(

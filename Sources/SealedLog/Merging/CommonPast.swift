@@ -21,7 +21,8 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Returns whether the rollback memory contains this view's head or an earlier position in its history.
+    /// Returns whether the list of heads in the rollback memory contains this view's head or an earlier position in its
+    /// history. Always false unless ``RollbackMemory/keepsHeads`` is true.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }

@@ -107,7 +107,7 @@ struct EntryPair {
         return known == entry ? .same : .changed(entry)
     }
 
-    /// Returns whether the state of `entry` is later than that of `other`. Merges in either copy agree on this.
+    /// Returns whether the state of `entry` is later than that of `other`. The answer is the same in both copies.
     private func isLater(_ entry: Entry, than other: Entry) -> Bool {
         if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }

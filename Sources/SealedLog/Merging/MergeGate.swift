@@ -24,8 +24,8 @@ package enum NamesTaken: Sendable {
 
 /// A filter that rejects states that a person whose access was removed may have written. See Format.md, "Merging".
 ///
-/// A state of another copy is admitted if a member has signed it or the user accepts it. All states are admitted if the
-/// copy's data key is not a former one, and every removal of a member is among the changes in ``brought``.
+/// A state of another copy is admitted if a member has signed it or the user accepts it. All states are admitted if
+/// ``isOfFormerKey`` is false, and there are no members or every removal of a member is in ``brought``.
 struct MergeGate {
     /// Whether the copy has a data key that this vault has replaced or never had.
     let isOfFormerKey: Bool
@@ -53,8 +53,8 @@ struct MergeGate {
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // Without members, changes are not signed, so all states are admitted unless the copy has a former data key.
-        // This also applies to a vault whose members have all been removed.
+        // Without members, changes are not signed, so all states are admitted unless the copy has a data key that this
+        // vault has replaced or never had. This also applies to a vault whose members have all been removed.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }

@@ -34,7 +34,8 @@ package struct MergeReport: Hashable, Sendable {
     /// Whether the copy ends in the middle of a record, perhaps because its file is still being copied.
     package internal(set) var isUnfinished = false
     package internal(set) var keys = Keys.same
-    /// The log positions in the signatures of the copy's entries. Each is the newest one that the signer had read.
+    /// The log positions in the signatures of the states that the merge has admitted. Each is the newest position that
+    /// the signer had read.
     var signedPositions: Set<LogPosition> = []
 
     mutating func refuse(_ entry: Entry) {

@@ -29,7 +29,7 @@ struct MergedKeys {
     private let manifest: Manifest
     private let ownMembers: MemberList
     private let otherMembers: MemberList
-    /// Whether the other copy's data key is a former data key of this vault.
+    /// Whether the other copy's data key is a former one of this vault, or one of a copy that was merged into it.
     private let isOfKnownKey: Bool
     /// The member changes that only the other copy has. If that copy's data key applies, all of its member changes are
     /// included, because the members whom it has removed do not have this data key.

@@ -84,7 +84,7 @@ struct HeaderRemains {
     private init(_ found: AuthenticHeader, _ blocks: [[UInt8]], isSure: Bool, in store: any RecordStore) {
         isAuthentic = true
         if found.isFormer {
-            doubt = "everything that only a newer, lost header refers to"
+            doubt = "everything that only a newer header refers to"
         } else {
             doubt = isSure ? nil : "a key slot whose data key is neither this header's current nor a former one"
         }

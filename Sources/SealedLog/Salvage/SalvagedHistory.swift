@@ -195,8 +195,8 @@ struct SalvagedHistory {
     }
 
     /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
-    /// nil if no position is remembered, if this history lacks it (which is recorded as a loss), or if it is unknown
-    /// whether this history includes it.
+    /// nil if no position is remembered, if this history lacks it, or if that is unknown. Records a loss if the history
+    /// lacks the position, or if this is unknown because there is no manifest.
     ///
     /// - Parameter positions: the positions with the highest sequence number that this machine has seen. The history
     ///   must include one of them.

@@ -53,7 +53,8 @@ package struct SalvageReport: Hashable, Sendable {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether nothing was lost: the new vault is complete, and the header and the manifest were intact.
+    /// Whether the damage caused no loss: the new vault has all entries, and the header and the manifest were readable.
+    /// Other parts in ``leftBehind``, such as further keys, do not count, because no salvage can copy them.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 

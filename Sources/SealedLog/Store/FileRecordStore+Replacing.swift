@@ -19,6 +19,8 @@ extension FileRecordStore {
     /// Creates and locks an empty store, which appears at its location when it is published. Because of the lock, other
     /// processes do not take the file for one left by a killed process. Throws `busy` while another process writes a
     /// store for the location.
+    ///
+    /// - Parameter identity: that of the file to replace, which a power loss may also leave at the new file's path.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem

@@ -13,7 +13,7 @@ extension LogView {
             || totals.deadBytes > store.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
     }
 
-    /// Plans a record that announces that a compacted file is about to replace this one.
+    /// Plans a record announcing that a compacted file is about to replace this one.
     func noticePlan() throws(LogError) -> RecordPlan {
         var index = nextIndex(try currentTotals())
         index.isNotice = true

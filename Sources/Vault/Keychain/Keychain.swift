@@ -96,7 +96,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// Creates a vault, and its key file if there is none, even if this machine remembers a former vault at the path.
     ///
     /// - Parameters:
-    ///   - label: a label for people to read, up to 256 bytes, sealed in the vault.
+    ///   - label: the label of the vault's first key, for people to read, up to 256 bytes, sealed in the vault.
     ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
     ///   be used; `invalid` for unusable paths, among others; `busy` or `unavailable` if no vault was created;

@@ -56,7 +56,8 @@ extension Keychain.VaultKeys {
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // All secrets are obtained before any lock is acquired, because a user may need a long time to type one.
+        // All secrets are obtained first, because the closure that changes the slots may run several times. A person is
+        // thus prompted only once, and no lock is held in the meantime.
         var generated: [String] = []
         var hasBegun = false
         do throws(VaultError) {

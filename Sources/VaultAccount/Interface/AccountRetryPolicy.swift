@@ -4,12 +4,14 @@ public import FoundationEssentials
 public struct AccountRetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts, at least one.
     public var attempts: Int
-    /// The first pause. Each later pause is double the previous one. All are randomly shortened by up to half.
+    /// The first pause. Each later pause is double the previous one. A pause is randomly shortened by up to half,
+    /// unless the server demands a pause.
     public var firstPause: Duration
     /// The maximum pause. If a server demands a longer pause, the call fails immediately.
     public var longestPause: Duration
 
-    /// Creates a policy: by default three attempts, with pauses of at most half a second and one second.
+    /// Creates a policy: by default three attempts. Unless the server demands longer pauses, they last at most half a
+    /// second and one second.
     public init(attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30)) {
         self.attempts = max(1, attempts)
         self.firstPause = firstPause

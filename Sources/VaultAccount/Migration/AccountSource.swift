@@ -81,7 +81,8 @@ public struct AccountMigration: Hashable, Sendable {
         case tokensKept
         /// There was a password but no token. The next ``AccountManager/autoLogin()`` logs in with it.
         case passwordKept
-        /// There was no token, and no password was kept for an automatic login. The next login suggests the user name.
+        /// There was no token, and this account does not wait for an automatic login. Its password, if any, was
+        /// dropped, or kept for the current account with the same user name. The next login suggests the user name.
         case fieldsKept
         /// The vault already had the account, from a login or an interrupted migration. Its data was not changed.
         case alreadyKnown

@@ -59,7 +59,7 @@ struct PromptTerminal: ~Copyable {
                 ? .system(PromptTerminal.isUnusable, errno)
                 : .refused("There is no terminal for the prompt. Run the command at a terminal.")
         }
-        // While SIGTTOU is blocked, the echo can be restored even if other programs control the terminal.
+        // While SIGTTOU is blocked, echo can be restored even if another program controls the terminal.
         let signals = try HeldSignals(
             besides: [SIGCHLD, SIGURG] + (display == .list ? [] : [SIGWINCH]), problem: PromptTerminal.isUnusable)
         let turn = TerminalTurn(at: device.number)

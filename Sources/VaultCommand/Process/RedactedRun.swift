@@ -167,9 +167,9 @@ struct RedactedRun: ~Copyable {
     }
 }
 
-/// All blockable signals, read from a descriptor instead of being delivered. Most are passed on to the child; SIGCHLD
-/// reports a change in its state. Signals that this process ignores are included, because the child may not ignore
-/// them.
+/// The signals in ``SignalSet/catchable``, read from a descriptor instead of being delivered. Most are passed on to the
+/// child; SIGCHLD reports a change in its state. Signals that this process ignores are included, because the child
+/// might not ignore them.
 private struct AwaitedSignals: ~Copyable {
     private let pending: FileDescriptor
     /// The signals that were blocked before this value was created.

@@ -5,7 +5,8 @@ struct PostgresError: Error {
     enum Reason: Hashable {
         /// No host of the location can be reached, or no reachable host is of the requested kind, such as a primary.
         case notConnected
-        /// The login failed without an SQLSTATE, for example because of a certificate or a missing password.
+        /// The login failed although a server was reached, or its parameters are unusable, and there is no SQLSTATE.
+        /// Examples are a wrong certificate and a missing password.
         case loginRefused
         /// The connection was lost. The statements that were sent may have been executed.
         case lost
@@ -96,8 +97,8 @@ struct PostgresError: Error {
     /// Whether a wait for a lock timed out, because of the limit for that wait or of a time limit set for the database
     /// role.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether bytes could not be appended because another process got there first: the log no longer ends at the
-    /// expected position, or already has an extent at the offset.
+    /// Whether a compare-and-append has failed: the log no longer ends at the expected position, or already has an
+    /// extent at the offset. Usually another process got there first.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

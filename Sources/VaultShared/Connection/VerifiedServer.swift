@@ -27,7 +27,7 @@ struct VerifiedServer: Sendable {
         guard server.provesItself else {
             throw PostgresError(
                 .malformed,
-                "sslmode=\(server.mode) does not verify the server, so no password from this machine's vault is "
+                "sslmode=\(server.mode) does not prove the server's identity, so no password from this machine's vault is "
                     + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
         var server = server

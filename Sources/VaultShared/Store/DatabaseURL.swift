@@ -35,7 +35,8 @@ struct DatabaseURL {
                     + "service file, or name an entry of this machine's own vault: ?password-entry=NAME.")
         }
         guard given["dbname"] != nil || given["service"] != nil else {
-            throw VaultError(.invalid, "The vault's URL names no database. Write postgresql://HOST/DATABASE#\(vault).")
+            throw VaultError(
+                .invalid, "The vault's URL names no database. Use the form postgresql://HOST/DATABASE#\(vault).")
         }
         location = DatabaseURL.location(given, vault)
         given["application_name"] = given["application_name"] ?? "vault"
@@ -64,7 +65,7 @@ struct DatabaseURL {
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
             // libpq's message is discarded, because it may repeat parts of the URL, including a password.
             PQfreemem(message)
-            throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
+            throw VaultError(.invalid, "The vault's URL is not valid. Use the form postgresql://HOST/DATABASE#NAME.")
         }
         defer { PQconninfoFree(options) }
         var given = ConnectionParameters()

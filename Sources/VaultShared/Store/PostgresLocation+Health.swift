@@ -31,8 +31,8 @@ extension PostgresLocation: StoreReport {
             StoreFinding(
                 "standby",
                 values[3].isEmpty
-                    ? "Commits do not wait for a standby. If the server's disk fails, recent changes are lost, and "
-                        + "every machine detects the loss."
+                    ? "Commits do not wait for a standby. If the server's disk fails, recent changes may be "
+                        + "lost. Each machine that has seen them detects the loss."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
             StoreFinding(

@@ -2,8 +2,8 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-/// The difference between the server's clock and this machine's. A server may report a false time, so no stored data
-/// depends on this difference.
+/// The difference between the server's clock and this machine's. A server may report a false time, so no stored time
+/// depends on it. A server's earlier time only limits which history is dropped, and which times a merge accepts.
 final class ServerClock: Sendable {
     private let found = Mutex<Int64?>(nil)
     private let notices = NoticeBoard()

@@ -53,7 +53,7 @@ struct SampleValue: Sendable {
     private static let collections: KeyValuePairs<String, StoredValue> = [
         "an empty array": .array([]), "an empty dictionary": .dictionary([:]),
         "an array of empty collections": .array([.array([]), .dictionary([:]), .string("")]),
-        "an array of several types": .array([.integer(1), .real(1), .boolean(true), .string("1")]),
+        "an array of mixed types": .array([.integer(1), .real(1), .boolean(true), .string("1")]),
         "a dictionary with unusual keys": .dictionary(["": .integer(1), "a.b/c d": .integer(2), "é": .null]),
         "a dictionary of collections":
             .dictionary(["a": .array([.dictionary(["b": .data(Data([0]))])]), "c": .dictionary(["d": .real(-0.0)])]),

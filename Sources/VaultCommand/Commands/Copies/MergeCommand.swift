@@ -19,7 +19,7 @@ enum MergeCommand: Command {
             .init(name: .allFromFormerKey, help: "Accept all changes that someone without access may have made."),
             .init(
                 name: .keep, value: "NUMBER", isRepeatable: true,
-                help: "Keep this key of the vault, even if it was removed in the copy."),
+                help: "Keep this key in the vault, even if it was removed in the copy."),
             .init(
                 name: .gitPath, value: "PATH",
                 help: "The vault's path in the repository, for git's merge driver, which passes temporary files."),

@@ -170,7 +170,7 @@ extension KeyChoices {
         for key in keys where !includes(key.number) {
             let question =
                 "\(name) may have key \(key.number): \(key.line)\n"
-                + "Path of a new key file to replace it (leave empty if \(name) never had it): "
+                + "Path of a new key file to replace it (leave empty to keep it, if \(name) never had it): "
             guard let answer = try? TerminalLine.ask(question) else {
                 let open = keys.filter { !includes($0.number) }
                 throw CommandError.refused(

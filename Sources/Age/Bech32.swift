@@ -16,7 +16,8 @@ enum Bech32 {
         prefix.utf8.count + 1 + (dataSize * 8 + 4) / 5 + checksumSize
     }
 
-    /// Encodes bytes. Throws `malformed` unless `text` has exactly the required size. `prefix` must be in lower case.
+    /// Encodes `data` into the buffer `text`. Throws `malformed` unless the buffer has exactly the required size.
+    /// `prefix` must be in lower case.
     static func encode(
         _ data: UnsafeRawBufferPointer, prefix: String, _ letterCase: LetterCase,
         into text: UnsafeMutableRawBufferPointer
@@ -148,7 +149,7 @@ enum Bech32 {
 private struct Checksum {
     private(set) var value: UInt32 = 1
 
-    /// Starts a checksum with a prefix in lower case.
+    /// Starts a checksum with a prefix, which must be in lower case.
     init(prefix: some Collection<UInt8>) {
         for character in prefix { add(character >> 5) }
         add(0)

@@ -4,7 +4,8 @@ import LinuxSystem
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
-    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt may refer to.
+    /// A request by ssh or ssh-add for a private key's passphrase. If the key's path is ambiguous in the prompt,
+    /// `paths` contains both possible paths.
     case passphrase(paths: [String])
     /// A request by git for a user name or a password.
     case git(GitPart, GitCredential)

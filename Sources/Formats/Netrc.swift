@@ -1,4 +1,4 @@
-/// The format of `~/.netrc`, which contains the logins of curl, ftp and other programs.
+/// The format of `~/.netrc`, which contains logins for curl, ftp and other programs.
 ///
 /// White space separates words. As in curl, a word in double quotation marks may contain white space, `\"` and `\\`. A
 /// `#` in place of a keyword begins a comment.

@@ -5,7 +5,8 @@ package struct SystemdCredential: Hashable, Sendable {
     package let unit: String
     package let identifier: String
 
-    /// Parses the request in the address of systemd's end. Returns nil if the address does not have this form.
+    /// Parses the request in the address of systemd's end of the connection. Returns nil if the address does not
+    /// contain one.
     package init?(address: [UInt8]) {
         guard address.first == 0 else { return nil }
         let parts = address.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -19,7 +19,7 @@ package struct ChildProcess: ~Copyable {
 
     /// The number of times that ``end()`` checks for an exit before it sends SIGTERM, and again before SIGKILL.
     private static let patience = 200
-    /// The pause between two checks for an exit, in microseconds.
+    /// The pause between checks of whether the program has ended, in microseconds.
     private static let pause: UInt32 = 10_000
 
     private let number: pid_t

@@ -20,8 +20,9 @@ package protocol FileSystem: Sendable {
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
-    /// Returns the properties of a file. Request the times only if you need them: on Linux 6.13 and later, the next
-    /// write to the file then changes its inode. The next flush must write the inode too, so a `set` is a third slower.
+    /// Returns the properties of a file. Request the times only if you need them: on Linux 6.13 and later, doing so
+    /// makes the next write to the file change its inode too. The next flush must then also write the inode, so a `set`
+    /// is a third slower.
     func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)

@@ -39,7 +39,7 @@ package struct PatientWait {
         return process.wait()
     }
 
-    /// The milliseconds until the closure is called; -1, for no time limit, once it has been called.
+    /// The timeout for poll(2): the milliseconds until the closure is due, or -1 (none) once it has been called.
     private var milliseconds: Int32 { hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1) }
 
     private mutating func notifyIfDue() {

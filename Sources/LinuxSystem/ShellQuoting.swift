@@ -12,8 +12,8 @@ package enum ShellQuoting {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Quotes bytes for a shell, one by one. Between single quotation marks, even newlines and control characters are
-    /// literal. A zero byte cannot be part of a word in any shell.
+    /// Quotes bytes for a shell, and passes the result to `write` byte by byte. Between single quotation marks, even
+    /// newlines and control characters are literal. A zero byte cannot be part of a word in any shell.
     package static func quote(_ bytes: some Sequence<UInt8>, for shell: Shell, _ write: (UInt8) -> Void) {
         let quote = UInt8(ascii: "'")
         let backslash = UInt8(ascii: "\\")

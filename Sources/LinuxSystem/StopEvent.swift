@@ -27,7 +27,8 @@ package final class StopEvent: Sendable {
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If poll(2) fails for lack of memory, this thread sleeps instead of spinning. It then notices the event late.
+        // If poll(2) fails for lack of memory, this thread sleeps for 0.1 seconds instead of spinning. It may therefore
+        // notice the event with a delay.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

@@ -6,13 +6,13 @@ private import Glibc
 package func onBlockingThread<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-    // Unlike a new task, an executor preference keeps this task's task-local values and priority.
+    // With an executor preference, `body` runs in the current task, with its task-local values and priority.
     try await withTaskExecutorPreference(BlockingThreads.shared) { () async throws(Failure) in
         try await offActor(body)
     }
 }
 
-/// Runs `body` outside the caller's actor. Otherwise, the actor's executor would run it instead of the pool.
+/// Runs `body` outside the caller's actor. Otherwise, it would run on the actor's executor instead of in the pool.
 @concurrent
 private func offActor<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
@@ -77,7 +77,7 @@ private final class BlockingThreads: TaskExecutor {
             if let job { return job }
             if work.wait(seconds: BlockingThreads.secondsOfIdleness) { continue }
             let isOver = state.withLock { state in
-                // If `idle` is 0, `enqueue` has already claimed this thread for a new job, and signals the semaphore.
+                // If `idle` is 0, `enqueue` has already claimed this thread for a new job and signaled the semaphore.
                 guard state.idle > 0 else { return false }
                 state.idle -= 1
                 state.threads -= 1
@@ -96,7 +96,7 @@ package func startDetachedThread(named name: String, _ body: @escaping @Sendable
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // The stack has 512 KiB, of which only the used part occupies memory.
+    // The stack's size is 512 KiB, but only the part that is actually used takes up memory.
     pthread_attr_setstacksize(&attributes, 512 << 10)
 
     var all = sigset_t()

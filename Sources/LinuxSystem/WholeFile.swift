@@ -84,13 +84,13 @@ package struct WholeFile: Sendable {
         return file
     }
 
-    /// Removes the file if it exists, and flushes the removal.
+    /// Removes the file if it exists, and flushes its folder, so that the removal is durable.
     package func remove() throws(SystemError) {
         _ = try unlessMissing(fileSystem.remove(path))
         try fileSystem.synchronizeFolder(path.parentFolder)
     }
 
-    /// Flushes the file and its directory entry, or the file's absence.
+    /// Flushes the file and its directory entry. If the file does not exist, flushes its removal.
     package func synchronize() throws(SystemError) {
         _ = try unlessMissing(fileSystem.synchronize(fileSystem.open(path, .read)))
         _ = try unlessMissing(fileSystem.synchronizeFolder(path.parentFolder))

@@ -44,7 +44,7 @@ extension OneTimeKey {
     }
 }
 
-/// The reason why no one-time codes can be computed from a string. It contains no part of the string.
+/// The reason why a string is unusable for computing one-time codes. The error contains no part of the string.
 package enum OneTimeKeyError: Error, Hashable, Sendable {
     /// The text is neither an `otpauth://` URI nor a base32 secret.
     case unrecognized

@@ -33,7 +33,7 @@ public struct VaultError: Error, Hashable, Sendable {
 
     /// The kind of failure. Later versions may add kinds. Treat an unknown kind like ``unavailable``.
     public struct Code: Hashable, Sendable {
-        /// A stable name of the code, for logs and scripts.
+        /// The code's name, which is stable and thus suitable for logs and scripts.
         public let name: String
 
         private init(_ name: String) { self.name = name }

@@ -18,8 +18,8 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// The low half of an object's marker if the object's size does not fit in it. An integer object with the size
-    /// follows.
+    /// The low half of a marker if the object's size does not fit there. The size then follows the marker as an integer
+    /// object.
     static let sizeFollows: UInt8 = 0x0f
 }
 
@@ -50,7 +50,7 @@ struct BinaryReader {
     }
 
     private let bytes: [UInt8]
-    /// Whether to read UIDs, which only keyed archives contain, in their XML form. Otherwise, they are errors.
+    /// Whether to read UIDs, which only keyed archives contain, in their XML form. If false, a UID causes an error.
     private let allowsUIDs: Bool
     private let offsetSize: Int
     private let referenceSize: Int
@@ -64,7 +64,7 @@ struct BinaryReader {
     /// exhaust this limit. No writer produces them. Without the limit, they could make a small file take
     /// unlimited time and memory.
     private var allowance: Int
-    /// The trees of the objects, by reference; nil for a container whose children are still being read.
+    /// The tree of each object read so far, by reference; nil for a container whose children are still being read.
     private var subtrees: [Int: Subtree?] = [:]
     private var containers: [Container] = []
 
@@ -118,7 +118,7 @@ struct BinaryReader {
         }
         guard let value = try scalar(reference) else { return nil }
         var subtree = Subtree(value: value)
-        // The only scalar that becomes a dictionary is a UID. Its dictionary contains one value.
+        // Among scalars, only a UID is represented as a dictionary. That dictionary contains one value.
         if case .dictionary = value {
             subtree.valueCount = 2
             subtree.depth = 1

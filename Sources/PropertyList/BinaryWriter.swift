@@ -4,7 +4,8 @@ import FoundationEssentials
 struct BinaryWriter {
     private(set) var output = BinaryMarker.header
     private var referenceSize = 0
-    /// The reference to the first child of the container written next. Children are in the same order as their parents.
+    /// The number of the object that is the next container's first child. The list of objects contains the children of
+    /// all containers in the order of the containers.
     private var nextChild = 1
 
     init(_ tree: StoredValue) throws(PropertyListError) {

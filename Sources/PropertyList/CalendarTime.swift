@@ -39,7 +39,7 @@ package enum CalendarTime {
         let dayCount = days(year: fields[0], month: fields[1], day: fields[2]) - referenceDay
         let seconds = dayCount * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
         let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
-        // A date that does not exist, such as February 30, is converted to another date, whose text differs.
+        // A nonexistent date, such as February 30, becomes a different date, whose text does not match the input.
         guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that does not exist") }
         return date
     }

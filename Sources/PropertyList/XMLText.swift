@@ -64,7 +64,7 @@ enum XMLElement: String {
     /// Decodes base64 (RFC 4648, section 4), with white space anywhere.
     private static func data(_ text: [UInt8]) throws(PropertyListError) -> Data {
         let characters = text.filter { !$0.isXMLSpace }
-        // Foundation accepts too many padding characters in base64, so the padding is checked here.
+        // Foundation accepts base64 with excess padding characters, so the padding is checked here.
         let isPadded = "==".utf8.starts(with: characters.drop { $0 != UInt8(ascii: "=") })
         guard isPadded, characters.count.isMultiple(of: 4), let data = Data(base64Encoded: Data(characters)) else {
             throw .malformed("data that is not base64")

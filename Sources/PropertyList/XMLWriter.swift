@@ -117,7 +117,7 @@ struct XMLWriter {
 
     private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
 
-    /// Returns an error that states the location in the tree of the value that is being written.
+    /// Returns an error for the value that is being written, with the value's location in the tree.
     private func unrepresentable(_ what: String) -> PropertyListError {
         let steps = containers.map { $0.children[$0.count - 1].key.map(PropertyListError.step) ?? "[\($0.count - 1)]" }
         return .unrepresentable(steps.isEmpty ? what : "\(what), at \(steps.joined())")

@@ -8,8 +8,8 @@ import LinuxSystem
 /// Like a key, a region is placed between guard pages, locked, and excluded from core dumps. Each block in
 /// it has a canary on both sides, which is checked when the block is freed. Free memory contains only zeros.
 struct SecretArena: ~Copyable {
-    /// There are several arenas, so that threads rarely wait. With a single arena, a hundred threads that set values
-    /// queued up, because Swift's mutex is handed over to a thread that must first be woken.
+    /// Several arenas, so that threads rarely wait. With only one, a hundred threads setting values formed a queue,
+    /// because a Swift mutex passes directly to a waiting thread, which must first be woken.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
     /// The maximum capacity of a block in bytes. Larger secrets get separate pages.
@@ -41,7 +41,8 @@ struct SecretArena: ~Copyable {
 
     /// Returns a block of zeros; nil if no memory can be allocated. The capacity must be a multiple of 16.
     static func allocate(_ capacity: Int) -> Block? {
-        // A thread's ID is an address near the start of a page. Its low 12 bits hardly differ, so they are not used.
+        // A thread's ID is an address near the start of a page. Its low 12 bits differ little between threads, so they
+        // are not used.
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 

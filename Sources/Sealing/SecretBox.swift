@@ -116,8 +116,8 @@ package enum Wiping {
         guard status == 0 else { throw SealingError(code) }
     }
 
-    /// Calls a function with its stack frame 256 bytes lower. The first bytes are skipped because `sodium_stackzero`
-    /// uses them for its own frame, and so does not overwrite them.
+    /// Calls a function with its stack frame 256 bytes lower than usual. The bytes in between are left unused, because
+    /// `sodium_stackzero` has its own frame there and so does not overwrite them.
     @inline(never)
     private static func lowered(_ call: () -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { _ in call() }
@@ -139,7 +139,7 @@ package enum RandomBytes {
 
 /// Hexadecimal encoding of secrets, in time that depends only on their length.
 package enum Hexadecimal {
-    /// Writes two lower-case digits for each byte, followed by a zero byte. Throws ``SealingError/Code/length`` if
+    /// Writes two lowercase hexadecimal digits for each byte, then a zero byte. Throws ``SealingError/Code/length`` if
     /// `digits` does not have exactly the required size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into digits: UnsafeMutableRawBufferPointer
@@ -168,7 +168,8 @@ package enum Hexadecimal {
         return isRead ? bytes : nil
     }
 
-    /// Decodes two digits of either case for each byte. Returns false for invalid text.
+    /// Decodes two hexadecimal digits, in either case, into each byte. Returns false if the text is invalid or has the
+    /// wrong length.
     package static func decode(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard digits.count == bytes.count * 2 else { return false }
         var count = 0

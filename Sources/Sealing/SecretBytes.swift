@@ -171,8 +171,8 @@ extension SecretBytes {
     }
 
     /// Reads input of unknown length into guarded memory. When the memory is full, it grows to twice its size plus 16
-    /// bytes. If `capacity` is a power of two and the input's length a larger one, the 16 bytes ensure that the end of
-    /// the input is found before the memory is full and has to grow again.
+    /// bytes. If `capacity` is a power of two and the input's length is a larger power of two, the 16 bytes ensure that
+    /// the end of the input is found before the memory is full and has to grow again.
     ///
     /// - Parameters:
     ///   - capacity: the expected number of bytes, at least 1.

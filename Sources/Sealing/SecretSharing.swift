@@ -102,9 +102,9 @@ package struct SecretSharing: ~Copyable {
         return secret
     }
 
-    /// Returns the factor for each share in the sum that restores the secret, which is a polynomial's value at 0. By
-    /// Lagrange's formula, the factor is the product of `other / (other - point)` over all other points. In this field,
-    /// subtraction equals addition.
+    /// Returns the weights of the shares. The secret is a polynomial's value at 0, and equals the weighted sum of the
+    /// shares. By Lagrange's formula, the weight of the share at `point` is the product of `other / (other - point)`
+    /// over all other points. In this field, subtraction equals addition.
     private static func weights(of points: [UInt8]) -> [UInt8] {
         points.map { point in
             points.reduce(1) { weight, other in

@@ -30,10 +30,11 @@ extension VaultError {
         case usedUpVault(String)
         /// A file of offline changes that cannot be merged. `isLocked` is true if the key does not open it.
         case changesLeft(path: String, isLocked: Bool)
-        /// A copy to merge cannot be used. The error code gives the reason.
+        /// A copy that was to be merged cannot be used. The error code gives the reason.
         case unusableCopy(Code)
-        /// A rollback alarm: its code and the copies in the vault's folder. `tried` lists the copies that were to be
-        /// merged but did not resolve the alarm. `isMerged` is true if they were merged anyway.
+        /// A rollback alarm: its code, and the copies in the vault's folder that are not in `tried`. `tried` lists the
+        /// copies that were given for a merge, but did not resolve the alarm. `isMerged` is true if they were merged
+        /// despite the alarm.
         case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
         /// The file at the backup's path may contain changes that the vault lacks. `isOffline` is true if the vault is
         /// the local copy.

@@ -2,8 +2,8 @@ private import Glibc
 import LinuxSystem
 
 /// Runs `body` on several threads concurrently, passing it the thread's number, and waits for all of them. All threads
-/// start before the first call of `body`. Otherwise, a short call could end before the next one begins. Tasks are
-/// unsuitable, because the calls block and outnumber the cores. Throws the first error that a thread throws.
+/// start before the first call of `body`, because a short call could otherwise end before the next one begins. Tasks
+/// are unsuitable, because the calls block and outnumber the cores. Throws the first error that a thread throws.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let line = StartLine()

@@ -512,4 +512,4 @@ def test_root_brings_in_no_change_that_a_user_has_made_offline(shared: Home) -> 
         assert " belongs to another user" in sentence and ADVICE in sentence
     assert pending.read_bytes() == kept and owners(shared.folder) == {NOBODY}
     finished = shared.run("get", "a")
-    assert finished.stdout == b"offline" and b"1 changed" in finished.stderr
+    assert finished.stdout == b"offline" and b"Entries changed: 1" in finished.stderr

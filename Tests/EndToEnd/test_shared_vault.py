@@ -147,7 +147,7 @@ def test_without_vault_shared_it_says_what_to_install(binary: str, tmp_path: Pat
         ("postgresql://me:secret-7@localhost/x#team", "~/.pgpass"),
         ("postgresql://localhost/x?password=secret-7#team", "~/.pgpass"),
         ("postgresql://localhost/#team", "names no database"),
-        ("postgresql://localhost/x?nonsense=1#team", "cannot be read"),
+        ("postgresql://localhost/x?nonsense=1#team", "is not valid"),
         ("postgresql://localhost/x#te/am", "letters"),
         ("mysql://me:secret-7@localhost/x#team", "neither a path nor the URL of a database"),
         ("postgresql:x#team", "neither a path nor the URL of a database"),

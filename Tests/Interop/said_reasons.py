@@ -3,7 +3,7 @@
 import re
 
 # The fields of the reasons in writing/reasons.py, and what the command's message has to match.
-HEADER = r"the header|the key slots|the magic of a vault|it is empty|the file is truncated"
+HEADER = r"the header|the key slots|the magic of a vault|it is empty|the file ends"
 RECORD = r"a record |no valid frame|a record's length|a payload "
 ENTRY = r"a record breaks the format|a page of the index \("
 SAID = {

@@ -119,7 +119,8 @@ extension KeyedArchive {
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
     ]
 
-    /// Returns the value of the Foundation object with these fields; for any other object, a dictionary of its fields.
+    /// Converts an archived object, given its fields. A Foundation object becomes the value that it represents; any
+    /// other object becomes a dictionary of its fields.
     private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
         if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
             return .dictionary(try entries(keys, objects))

@@ -2,10 +2,10 @@ import FoundationEssentials
 package import LinuxSystem
 import PropertyList
 
-/// An older program's plain file, which is a property list, a keyed archive or JSON.
+/// An unencrypted file left by an older program: a property list, a keyed archive or JSON.
 ///
-/// ``importValues(from:replacing:to:)`` moves the file's values to stores and removes the file. Code that stores the
-/// values itself must make the stores durable before it removes the file (see <doc:MovingValues>).
+/// ``importValues(from:replacing:to:)`` moves the file's values to stores and removes the file. Code that copies the
+/// values on its own must make them durable before it removes the file (see <doc:MovingValues>).
 public struct PlainFile: ~Copyable {
     /// The fields of the dictionary at the file's root, except those that are `null` in JSON or nil in an archive.
     public let values: [String: StoredValue]
@@ -56,7 +56,7 @@ public struct PlainFile: ~Copyable {
         if let present = try PlainFile.contents(of: file), present != bytes {
             throw VaultError(.busy, "\(file.path) was changed after it was read. Run the import again.")
         }
-        // If the file were renamed before the comparison, no replacement could be missed. However, a crash could then
+        // Renaming the file before the comparison would ensure that no replacement is missed, but a crash could then
         // leave its secrets under the new name.
         do { try file.remove() } catch { throw VaultError(system: error, file.path) }
     }

@@ -45,7 +45,8 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     /// succeeds or fails differently.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // The store might not send a notice when a failure ends, for example when a missing key file reappears.
+            // A failure may end without a notice from the store, for example when a missing key file reappears.
+            // Therefore, the store is read again after a second.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true
@@ -85,8 +86,8 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return element
     }
 
-    /// Waits for a notice of a possible change, after which a read is due. Returns false if there will be no more
-    /// notices.
+    /// Waits for a notice that the content may have changed and must be read again. Returns false if there will be no
+    /// more notices.
     private mutating func waitForNotice(isolation actor: isolated (any Actor)?) async -> Bool {
         var iterator = part?.notices.makeAsyncIterator()
         isDue = await iterator?.next(isolation: actor) != nil
@@ -95,7 +96,8 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 }
 
 extension ValueKey where Self: Sendable {
-    /// Returns this key's part of the store to which the key resolves in the current task, for an observer to follow.
+    /// Returns the part of a store that an observer of this key follows: the key's value, in the store to which the key
+    /// resolves in the current task.
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
         let oldStore = try? self.store.history.oldStore?()

@@ -15,7 +15,7 @@ extension Preferences {
         }
     }
 
-    /// Writes the pending changes. Reports any error to ``failures``, because its callers cannot throw.
+    /// Writes the pending changes. Reports any error to ``failures``, because this method's callers cannot throw.
     func flushReporting() {
         do { try flush() } catch { failures.report(error, key: (try? path) ?? "preferences") }
     }

@@ -76,7 +76,7 @@ extension Preferences {
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
-        // Other programs' keys are excluded if they are not valid keys of a store.
+        // Keys written by other programs are included only if they are valid store keys.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
         // `pending` stays locked while the file is read. Otherwise, a change that is written to the file in the
         // meantime could be missed.
@@ -99,8 +99,8 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the pending changes, then flushes the file and its directory entry, even if another process has written
-    /// the file. Otherwise, a power loss could undo that process's write if it was killed before its flush.
+    /// Writes the pending changes, then flushes the file and its directory entry. Also flushes a change by another
+    /// process: if that process was killed before its own flush, a power loss could undo the change.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` or `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {

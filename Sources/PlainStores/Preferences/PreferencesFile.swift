@@ -75,7 +75,7 @@ struct PreferencesFile: Sendable {
         }
     }
 
-    /// Flushes the file and its directory entry, or the file's absence.
+    /// Flushes the file and its directory entry. If the file does not exist, flushes its removal.
     func makeDurable() throws(VaultError) {
         do { try file.synchronize() } catch { throw VaultError(unflushedPreferences: error, path) }
     }
@@ -97,11 +97,11 @@ final class PreferencesSnapshot: Sendable {
     let bytes: [UInt8]?
     /// The open file. While it is open, no other file can get its inode number and be mistaken for it.
     private let file: FileDescriptor?
-    /// Whether any later change to the file is certain to show in its times, which advance in steps of several
-    /// milliseconds.
+    /// Whether any later change to the file is certain to alter its times. The times advance in steps of several
+    /// milliseconds, so two changes in quick succession may leave the same times.
     private let hasTellingTimes: Bool
 
-    /// The largest step, in nanoseconds, in which a file's times are assumed to advance.
+    /// The coarsest resolution that a file's times are assumed to have, in nanoseconds.
     private static let coarsestStep: Int64 = 20_000_000
 
     /// - Parameter readAt: a time before the file was read or replaced, in nanoseconds since 1970.

@@ -31,7 +31,7 @@ extension Preferences {
     /// the test's preferences. Elsewhere in a test, all calls throw `unavailable`.
     public static var standard: Preferences { StandardStores.replaced?.preferences ?? shared }
 
-    /// The log of the errors of ``standard`` that a property's getter or setter cannot throw.
+    /// The log that receives errors from ``standard`` that a property's getter or setter cannot throw.
     public static let standardFailures = FailureLog()
 
     private static let shared: Preferences = {
@@ -49,7 +49,7 @@ extension MemoryStore {
     /// The process's own store in memory. In a task that has test stores, this is the test's memory store.
     public static var standard: MemoryStore { StandardStores.replaced?.memory ?? shared }
 
-    /// The log of the errors of ``standard`` that a property's getter or setter cannot throw.
+    /// The log that receives errors from ``standard`` that a property's getter or setter cannot throw.
     public static let standardFailures = FailureLog()
 
     private static let shared = MemoryStore(failures: standardFailures)

@@ -20,7 +20,8 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     /// once, `make` may run on each of them, but only one of the values is kept.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    /// The value for the current standard stores. Reading it does not open any of these stores.
+    /// The value that belongs to the standard stores in use, either the program's or a test's. Reading it does not open
+    /// any of these stores.
     public var value: Value {
         let locals = StandardStores.replaced?.locals
         if let present = locals.map({ $0.value(of: self) }) ?? ofProgram.withLock({ $0 }) { return present }
@@ -36,7 +37,7 @@ public final class StoreLocal<Value: Sendable>: Sendable {
 
 final class StoreLocals: Sendable {
     private struct Entry {
-        /// The value's StoreLocal. It is retained, since a new StoreLocal at its address would be given this value.
+        /// The value's StoreLocal. It is retained so that no new StoreLocal can get its address, and with it the value.
         let local: any AnyObject & Sendable
         let value: any Sendable
     }

@@ -73,7 +73,7 @@ extension ValueStore {
 /// The kinds of names in error messages: entry names, value keys and attribute keys. All follow the same rule.
 package enum Naming: String, Sendable {
     case name, key
-    /// The key of an attribute. Attribute keys are checked only in drops, where an unknown sender has chosen them.
+    /// The key of an attribute. The rule applies to attribute keys only in drops, whose unknown senders choose them.
     case attribute = "key of an attribute"
 
     /// Throws ``VaultError/Code/invalid`` unless `text` has 1 to 1,024 bytes of UTF-8 without control characters.

@@ -12,7 +12,7 @@ public struct StoreIdentity: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Creates the identity of a scoped store. If `scope` has no value for a name, the store uses `shownScope`.
+    /// Creates the identity of a scoped store. Names without a value in `scope` are looked up in `shownScope`, if any.
     package init(_ object: AnyObject, scope: String, showing shownScope: String?) {
         self.init(object, scope: scope)
         self.shownScope = shownScope

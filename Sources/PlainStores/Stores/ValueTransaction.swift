@@ -93,7 +93,7 @@ extension ValueStore {
         return try commit(batch)
     }
 
-    /// Throws if ``commitChecked(_:)`` would refuse to change `name`. Call this before a change without a batch.
+    /// Throws if ``commitChecked(_:)`` would refuse to change `name`. Call this before changing it without a batch.
     package func checkChange(of name: String) throws(VaultError) {
         try Readings.current?.check(StoreBatch([name: nil]), of: self)
     }

@@ -34,7 +34,7 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
 }
 
 extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
-    /// Changes the value atomically, for a closure that throws any error.
+    /// Changes the value atomically. `body` may throw any error, and runs on one of the library's own threads.
     @_disfavoredOverload
     @discardableResult
     public func update<Result: Sendable>(_ body: @Sendable (inout Reading) throws -> Result) async throws -> Result {
@@ -65,7 +65,7 @@ extension ValueStore {
         try await onBlockingThread { () throws(VaultError) in try atomically(body) }
     }
 
-    /// Changes several keys atomically, for a closure that throws any error.
+    /// Changes several keys atomically. `body` may throw any error, and runs on one of the library's own threads.
     @_disfavoredOverload
     public func atomically<Result: Sendable>(
         _ body: @Sendable (inout ValueTransaction) throws -> Result
@@ -75,8 +75,8 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. Passes the reference itself to `body`,
-    /// without looking up its store.
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. `body` receives this reference; the
+    /// store is not looked up beforehand.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -13,9 +13,9 @@ public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugSt
     /// A reference to the key's store. Each use looks up the store.
     var store: StoreReference { get }
 
-    /// Returns what a read of this key returns if the store has `value`, or has none (nil).
+    /// Returns the result of reading this key if its stored value is `value`, where nil means that it has no value.
     func reading(_ value: Value?) -> Reading
-    /// Returns the value to store for `reading`, a read's result that the caller may have changed. Nil removes it.
+    /// Returns the value to store when a caller sets the key to `reading`. Nil removes the stored value.
     static func value(of reading: Reading) -> Value?
 }
 
@@ -85,7 +85,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Changes the value atomically, for a closure that throws any error.
+    /// Changes the value atomically. The closure may throw any error.
     @_disfavoredOverload
     @discardableResult
     public func update<Result>(_ body: (inout Reading) throws -> Result) throws -> Result {
@@ -195,7 +195,8 @@ extension ValueKey {
         }
     }
 
-    /// Throws the old store's `error`. If `use` permits ignoring it, only reports it, but never twice in a row.
+    /// Throws the old store's `error`, or only reports it if `use` permits ignoring it. The same error is not reported
+    /// twice in a row.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -237,7 +238,8 @@ extension ValueKey {
     }
 }
 
-/// A lock for moving a value. Without it, two threads could move the same value, and each take the other's for its own.
+/// A lock for moving a value. Without it, two threads could move the same value at once, and each could mistake the
+/// value that the other has stored for its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 

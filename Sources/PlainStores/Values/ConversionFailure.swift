@@ -21,7 +21,7 @@ enum ConversionProblem: Error {
 
 /// The reason why a value cannot be converted, and the location inside the value where the conversion failed.
 struct ConversionFailure {
-    /// The text that an error shows in place of a key, such as a dictionary's, that may be part of the value.
+    /// The text that an error shows in place of a key that may be part of the value, such as a dictionary's key.
     static let hiddenKey = "*"
 
     /// The location of the failure inside the value: indices and declared field names, or ``hiddenKey`` for other keys.
@@ -178,7 +178,7 @@ struct UndeclaredKey: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) {
-        // The standard library gives its keys for indices this form, and errors thrown by a type may contain such keys.
+        // The standard library's own keys for indices look the same, and may occur in errors that a type throws.
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }

@@ -17,7 +17,7 @@ public protocol DictionaryKey: Hashable, SendableMetatype {
 }
 
 extension DictionaryKey where Self: RawRepresentable, RawValue: DictionaryKey {
-    /// Returns the string for the raw value.
+    /// Returns the string for the key's raw value.
     public static func text(of key: Self) -> String { RawValue.text(of: key.rawValue) }
     /// Returns the key whose raw value this string represents; nil if there is none.
     public static func key(of text: String) -> Self? { RawValue.key(of: text).flatMap(Self.init(rawValue:)) }

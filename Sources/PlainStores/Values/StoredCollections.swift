@@ -1,7 +1,7 @@
 import PropertyList
 
-// Arrays, dictionaries and optionals of primitives are primitives themselves. If their elements are of a `StoredObject`
-// type, so are they: each element is converted to its primitive, and the collection of these is stored.
+// Arrays, dictionaries and optionals of primitives are primitives themselves. If their elements conform to
+// `StoredObject`, so do they: each element is converted to its primitive, and the collection of primitives is stored.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var primitiveName: String { "an array" }

@@ -14,8 +14,8 @@ public protocol StorablePrimitive: SendableMetatype {
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements of `StorablePrimitive` are static, so that types such as String gain no instance members in other
-// programs.
+// The requirements of `StorablePrimitive` are static, so that types such as String gain no instance members in
+// programs that import this module.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 

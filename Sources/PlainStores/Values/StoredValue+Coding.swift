@@ -85,7 +85,7 @@ extension [UInt8] {
     }
 }
 
-// Decoding returns a value or nil for any bytes, and never traps.
+// Decoding never traps: whatever the bytes, it returns a value or nil.
 
 extension StoredValue {
     /// Reads a value; nil if the kind is unknown or the bytes are invalid for it.

@@ -71,8 +71,8 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .integer(integer)
     }
 
-    /// Returns an encoder for a value nested in this one. Before the caller encodes that value, calls `put` to add it
-    /// to this one.
+    /// Returns an encoder for a value nested in this one. Unless the nesting is too deep, passes that encoder to `put`,
+    /// which adds it to this value. The caller encodes the nested value afterwards.
     func nested(at key: any CodingKey, put: (Content) -> Void) -> StoredValueEncoder {
         let inner = inside(key)
         guard inner.isWithinBounds else {

@@ -29,8 +29,8 @@ extension ByteReader {
         return name
     }
 
-    /// Reads an entry. If `isOwn` is true, this process has encoded the entry. Its offsets may then have the mark of a
-    /// file offset, and neither its size nor its offsets are checked.
+    /// Reads an entry. If this process has encoded the entry itself (`isOwn`), neither its size nor its offsets are
+    /// checked, and its offsets may be marked as file offsets; see ``Entry/markedStored()``.
     package mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()

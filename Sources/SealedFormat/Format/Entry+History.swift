@@ -65,8 +65,8 @@ extension KeptHistory {
     package var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
 }
 
-/// The latest possible time of a state; see Format.md, "Times of states". A later time is *impossible*: it was set by a
-/// wrong clock, or by an attacker who wants a state to win every merge.
+/// The latest time that a state may have; see Format.md, "Times of states". A later time is *impossible*: it was set by
+/// a wrong clock, or by an attacker who wants a state to win every merge.
 package struct TimeLimit: Hashable, Sendable {
     /// How far another clock may be ahead of this machine's clock, in milliseconds: one day.
     static let tolerance: UInt64 = 86_400_000
@@ -76,7 +76,7 @@ package struct TimeLimit: Hashable, Sendable {
     /// Creates the limit that applies at `now`, the current time according to a trusted clock.
     package init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
 
-    /// Returns whether a clock that is at most a day ahead could have set the time.
+    /// Returns whether a time is at most one day later than the time for which this limit was created.
     package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
     /// Returns whether `time` counts as later than `other`. A time too far in the future counts as earlier than any
@@ -99,7 +99,7 @@ package struct TimeLimit: Hashable, Sendable {
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
         // Clocks differ and may be set back, but the newer state must have the later time in every copy. If the former
-        // time is the maximum number, no later time exists.
+        // time is already the maximum of `UInt64`, there is no later time.
         let later = max(now, former + (former < .max ? 1 : 0))
         // If the former time is impossible (too far in the future), the new state gets the current time. However, if
         // this machine's clock shows a time before the vault's creation, the clock is wrong, and the new state gets a

@@ -170,8 +170,8 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry with unmarked file offsets: removes the mark from offsets that have one, and adds `distance`
-    /// to all others. If `distance` is 0, returns the entry unchanged.
+    /// Converts all of the entry's offsets to unmarked file offsets: removes the mark from marked offsets, and adds
+    /// `distance` to all others. If `distance` is 0, returns the entry unchanged.
     package consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
@@ -191,7 +191,7 @@ package struct Entry: Hashable, Sendable {
         earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
-    /// The maximum number of bytes by which marking an offset as a file offset lengthens its encoding.
+    /// The maximum number of bytes that the mark of a file offset adds to the offset's encoding.
     package static let storedMarkSize = 6
 }
 
@@ -202,7 +202,7 @@ extension StoredVersion {
 
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
 
-    /// The version with its unmarked file offset; nil if its offset is not marked, as it has not been stored yet.
+    /// The version with the mark removed from its file offset; nil if there is no mark, as it is not stored yet.
     package var stored: StoredVersion? {
         guard isStored else { return nil }
         var version = self

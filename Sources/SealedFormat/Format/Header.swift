@@ -77,7 +77,8 @@ package struct Hint: Hashable, Sendable {
 }
 
 extension Header {
-    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` if the format version is later.
+    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` if the header's format version is
+    /// newer than this program's.
     package init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
             throw .damaged("it does not begin with the magic of a vault")
@@ -92,8 +93,8 @@ extension Header {
         } catch { throw .damaged("the header (\(error.what))") }
     }
 
-    /// Returns the header's 4,096 bytes with all constants and flags restored and the hint cleared; nil if a field is
-    /// out of range. The constants come from ``encoded``, so the repair cannot miss one.
+    /// Returns the header's 4,096 bytes with all constants restored, and undefined flags and the hint cleared; nil if a
+    /// field is out of range. The constants come from ``encoded``, so the repair cannot miss one.
     package static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)

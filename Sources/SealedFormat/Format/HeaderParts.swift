@@ -117,7 +117,7 @@ package struct BoundName: Hashable, Sendable {
     /// The authentication code for `hash`, `copied` and the header.
     let code: [UInt8]
 
-    /// A prefix of the name's hash, which is part of every record that is written under this name.
+    /// A prefix of the name's hash. Every record that is written under this name contains this prefix.
     package var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
     /// Returns whether a record may be part of a log whose header contains this name. Without this check, the records
@@ -154,7 +154,7 @@ extension BoundName {
         return image
     }
 
-    /// Writes the name into both copies of the header, with which `image` begins.
+    /// Writes the name into both copies of the header at the start of `image`.
     package func write(to image: inout [UInt8]) {
         var writer = ByteWriter(reserving: BoundName.size)
         writer.boundName(self)

@@ -36,8 +36,8 @@ package enum Limits {
     static let valueOffset: UInt64 = 1 << 61
     /// The exclusive upper bound on the sequence numbers of headers, and on all offsets except those of values.
     package static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound on the sequence numbers of records. They continue from the header's number, which is
-    /// below ``sequence``, and never get this high in practice.
+    /// The exclusive upper bound on the sequence numbers of records. The numbers continue from the header's, which is
+    /// below ``sequence``, so in practice no record reaches this bound.
     static let recordSequence: UInt64 = 1 << 63
     package static let sector: UInt64 = 512
     package static let alignment: UInt64 = 16
@@ -46,13 +46,13 @@ package enum Limits {
     /// not. It rises within this range with the size of the current minor checkpoint. Until it reaches the upper bound,
     /// the cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
-    /// The number of entries in a minor checkpoint for each record that may follow it, within the bounds of
-    /// ``recordsBeforeMinorCheckpoint``.
+    /// A minor checkpoint's number of entries, divided by this, is the number of records after which a writer adds the
+    /// next one, within the bounds of ``recordsBeforeMinorCheckpoint``.
     package static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a writer stores a transaction's entries in a tree.
     package static let inlineIndexSize = 16 << 10
-    /// A writer extends the file with zeros to a multiple of this size. It is small, because a reader searches the
-    /// zeros once for stray frames, at the cost of a page fault per 4 KiB.
+    /// A writer extends the file with zeros to a multiple of this size. The size is small because a reader searches the
+    /// zeros once for stray frames, and each 4 KiB of them costs a page fault.
     package static let growth: UInt64 = 16 << 10
     /// The maximum total size of a record's transactions, which are held in memory until they are written.
     package static let transactionSize = 256 << 20
@@ -65,9 +65,9 @@ package enum Limits {
     /// age, or later if the history is kept for longer.
     package static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
-    /// The number of dead bytes below which they do not cause a compaction. Compaction starts when they exceed both
-    /// this number and half the live bytes, or when the minor checkpoint's entries exceed both ``minorEntriesFloor``
-    /// and a sixteenth of all entries.
+    /// The largest number of dead bytes that never causes a compaction. Compaction starts when the dead bytes exceed
+    /// both this number and half the live bytes, or when the minor checkpoint's entries exceed both
+    /// ``minorEntriesFloor`` and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
     /// The value of ``deadBytesFloor`` for a vault in a database. It is higher, because compaction transfers the whole
     /// vault twice, and every process that uses the vault must open it again afterwards.

@@ -27,8 +27,8 @@ package struct Manifest: Hashable, Sendable {
     /// The member changes. Each one comes after the changes that its author knew.
     package var members: [MemberRecord] = []
 
-    /// The IDs of the newest member changes that the creator of the data key knew. Changes that these follow are
-    /// omitted.
+    /// The IDs of the newest member changes that the creator of the data key knew. The changes before them, which the
+    /// creator also knew, are not listed.
     package var membersKnownToKey: [Authenticator] = []
 
     package static let mergedLimit = 4 * Limits.chainLength
@@ -40,8 +40,8 @@ package struct Manifest: Hashable, Sendable {
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        // The chain contains only the newest authenticators, so nothing is known about positions between `merged` and
-        // the chain.
+        // The chain contains only the newest authenticators. Of the older positions, only those within the range of
+        // `merged` are known.
         guard let first = merged.first, let last = merged.last,
             (first.sequence...last.sequence).contains(position.sequence)
         else { return .unknown }
@@ -241,7 +241,7 @@ extension ByteWriter {
 package struct KnownPositions: Sendable {
     /// The positions in ascending order of their sequence numbers.
     package private(set) var positions: [LogPosition]
-    /// The sequence number from which on the positions are complete. Earlier ones may be missing.
+    /// The sequence number from which the positions are complete. Earlier positions may be missing.
     package let first: UInt64
 
     package init(_ positions: some Sequence<LogPosition>, first: UInt64) {

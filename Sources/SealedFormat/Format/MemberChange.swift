@@ -11,7 +11,7 @@ package struct MemberChange: Hashable, Sendable {
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The IDs of the changes that the author knew, except those that another known change follows.
+    /// The IDs of the latest changes that the author knew: those that no other known change follows.
     let known: [Authenticator]
 
     package static let limit = 1_024

@@ -88,7 +88,7 @@ extension KeyFile {
 
 extension KeyFile {
     /// Reads a key file with the parameters of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
-    /// - Parameter isBelieved: whether the file must be trustworthy. A device's key file must, because it signs.
+    /// - Parameter isBelieved: whether the file must be trustworthy. A device's key file must be, as it signs changes.
     /// - Throws: the errors of `SecretFile.read`; `keyDamaged` or `keyUnsuitable`; `untrustworthy` if the file must be
     ///   trustworthy but is not.
     package static func read(
@@ -134,8 +134,8 @@ extension KeyFile {
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // A generated file that is in UTF-16, or has other text in the line of its key, must still be recognized as
-            // generated, so that it is reported as damaged.
+            // A generated file must be recognized as such even if it is in UTF-16 or has other text on the same line as
+            // its key, so that it is reported as damaged.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false

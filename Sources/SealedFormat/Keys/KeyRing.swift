@@ -19,8 +19,9 @@ package final class KeyRing: Sendable {
     /// The slot that opened the vault, as it was at that time; nil if the vault was opened without a slot.
     package let slot: KeySlot?
 
-    /// Derives the subkeys from a data key, and then wipes the data key. The closure writes the data key to its first
-    /// buffer of 32 bytes, and the wrapping key of a slot to its second buffer. It returns that slot.
+    /// Derives the subkeys from the data key that the closure supplies, and then wipes the data key. The closure writes
+    /// the data key to its first buffer and a slot's wrapping key to its second, and returns that slot. Each buffer has
+    /// 32 bytes.
     package init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?
@@ -60,8 +61,8 @@ package final class KeyRing: Sendable {
     /// Returns the nonce for resealing a value under this data key. The nonce is the same in every copy of the vault,
     /// so that copies that reseal a value independently recognize each other's boxes.
     ///
-    /// The nonce depends on the value, as in SIV (RFC 5297). Otherwise two values could get the same nonce, because a
-    /// person with the former key may have sealed both under one nonce.
+    /// The nonce depends on the value, as in SIV (RFC 5297). Otherwise, if a person with the former key sealed two
+    /// values under one nonce, these would share a nonce again after the resealing.
     ///
     /// - Parameter hash: the hash of the value.
     package func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {

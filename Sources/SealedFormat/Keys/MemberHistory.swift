@@ -14,7 +14,8 @@ package struct MemberHistory: Sendable {
 
     /// Returns the history with its member changes in an order that is the same in every copy of the vault.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
-        // Sorts by the number of predecessors. A change has more than each of its predecessors has, so it comes later.
+        // Sorts by the number of predecessors. This puts a change after all of its predecessors, since each of them has
+        // fewer predecessors than the change itself.
         let order = records.indices.sorted { left, right in
             let less = known[left].count
             let more = known[right].count
@@ -91,16 +92,16 @@ package struct MemberHistory: Sendable {
         return records.indices.filter(counting.contains)
     }
 
-    /// Returns whether the author of a member change was a member according to those changes in `holding` that the
-    /// author knew. If those changes leave no member, any device may add itself.
+    /// Returns whether a member change was permitted, judged by the changes in `holding` that its author knew: the
+    /// author was a member after them, or they left no member and the author added itself.
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns the devices of all members after the member changes in `holding`. A removal revokes only those additions
-    /// that its author knew.
+    /// Returns the IDs of the devices that are members if only the member changes in `holding` are considered. A
+    /// removal revokes only those additions that its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {

@@ -44,7 +44,7 @@ package struct MemberList: Sendable {
 
     package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The IDs of the member changes known when the data key was created, except those that another known change
+    /// The IDs of the latest member changes known when the data key was created: those that no other known change
     /// follows.
     private let knownToKey: [Authenticator]
     /// The newest log position. New signatures state that their author has read the log up to this position.
@@ -163,7 +163,7 @@ package struct MemberList: Sendable {
     /// Returns whether a state's author was a member at the log position that the signature states.
     package func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
-        // The author had not been removed yet if the removal's signature states a later log position than this one.
+        // The author was still a member if the signature of their removal states a later log position than this one.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 

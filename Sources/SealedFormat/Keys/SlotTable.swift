@@ -82,8 +82,8 @@ package struct SlotTable: Sendable {
     package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // The new time must be later than the old one, which may be in the future: anyone with the data key could
-            // set it.
+            // The new time must be later than the old one. The old one may be in the future, because anyone with the
+            // data key could have chosen it.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
@@ -140,8 +140,8 @@ package struct SlotTable: Sendable {
     }
 
     /// Returns `limits`, with less memory if necessary: the cost should not exceed a third of the maximum total for
-    /// slots of this kind, nor the part of that total that the existing slots leave. Returns `limits` unchanged if the
-    /// reduction would leave less than a third of the recommended cost.
+    /// slots of this kind, nor what the existing slots leave of that total. Returns `limits` unchanged if the reduction
+    /// would leave less than a third of the recommended cost.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {

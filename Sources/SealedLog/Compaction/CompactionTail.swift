@@ -75,9 +75,9 @@ struct CompactionTail {
         var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // The tree in a record repeats entries of earlier records. Entries that equal those at the start of the
-            // compaction are skipped. An entry without a box in this record may still be new, such as a tombstone or a
-            // restored value, so it is compared with the entry at the start.
+            // The tree in a record repeats entries of earlier records. Entries that have not changed since the start of
+            // the compaction are skipped. A tombstone or a restored value may be new without having a box in this
+            // record, so an entry without such a box is compared with the entry at the start.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)

@@ -67,8 +67,8 @@ struct Compactor: ~Copyable {
     /// Authenticates the copy of the header and all records of the old file, including their payloads, because traces
     /// of tampering are lost once the new file replaces the old one.
     private mutating func readRecords() throws(LogError) {
-        // The progress counts each byte twice, since the compaction first reads all records and then the values to be
-        // kept.
+        // Each byte counts twice towards the progress, since the compaction first reads all records and then the values
+        // to be kept.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)

@@ -11,8 +11,8 @@ struct HeaderChange: Sendable {
     let members: [MemberRecord]?
     /// The key ring of a new data key, under which everything is resealed; nil if the data key does not change.
     let keys: KeyRing?
-    /// The newest member changes that the creator of the new data key knew; nil if the data key does not change. A
-    /// change that another of these changes follows is left out.
+    /// The newest of the member changes that the creator of the new data key knew: those that no other known change
+    /// follows. Nil if the data key does not change.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
     /// Whether the merged history includes all log positions of this vault's history, not only the newest one.
@@ -22,7 +22,8 @@ struct HeaderChange: Sendable {
     let formerMemoryKeys: [[UInt8]]
     /// The keys that this change removes; if the vault takes over a merged copy's slots, the keys removed in that copy.
     let removedKeys: [SlotLabel.ID]
-    /// The keys that were removed in the merged copy, if this vault does not take over that copy's slots.
+    /// Keys that were removed in the merged copy, for this vault's list of removed keys. Empty if this vault takes over
+    /// that copy's slots.
     let removedKeysOfCopy: [SlotLabel.ID]
     /// Whether to discard this vault's previous list of removed keys, so that only the merged copy's list remains.
     let forgetsRemovedKeys: Bool

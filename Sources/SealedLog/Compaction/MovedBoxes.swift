@@ -19,8 +19,8 @@ struct MovedBoxes {
 
     /// The boxes. Once they have been copied, they are sorted by their old offsets.
     private var boxes: [Box] = []
-    /// The versions whose values are in the boxes, with new nonces after resealing. Once the boxes have been copied,
-    /// both lists have the same order. This is nil if boxes are copied unopened.
+    /// The versions whose values are in the boxes; resealing gives them new nonces. Once the boxes have been copied,
+    /// this list is in the same order as ``boxes``. It is nil if the boxes are copied without being opened.
     private var opened: [StoredVersion]?
     /// The old offsets of the boxes that a rotation could not open.
     private var unopened: Set<UInt64> = []
@@ -87,7 +87,7 @@ struct MovedBoxes {
         }
     }
 
-    /// Returns whether a rotation could not open one of an entry's values.
+    /// Returns whether an entry has a value that a rotation could not open.
     func hasUnopened(_ entry: Entry) -> Bool {
         !unopened.isEmpty && entry.versions.contains { unopened.contains($0.offset) }
     }

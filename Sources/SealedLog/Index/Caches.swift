@@ -17,7 +17,7 @@ struct PageCache: Sendable {
     /// The offsets of the pages; 0 marks a free slot, because no page has that offset. The offsets are in a separate
     /// array, because comparing an offset would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
-    /// The cached blocks. A block has no bytes if it has been read only once: the second read adds them to the cache.
+    /// The cached blocks. The first read of a block stores only its offset here; the second read adds its bytes.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {

@@ -32,7 +32,7 @@ struct Merge<Item: MergedItem>: Sendable {
     private var heads: [(source: Int, item: Item)] = []
     private var isBegun = false
 
-    /// Creates an iterator that merges lists of recent entries with older trees. Both begin with the newest source.
+    /// Creates an iterator that merges lists of recent entries with older trees. Each array is sorted newest first.
     init(recent: [RecentCursor], trees: [TreeCursor]) {
         self.recent = recent
         self.trees = trees
@@ -57,8 +57,8 @@ struct Merge<Item: MergedItem>: Sendable {
         return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    /// Returns the item at `position` in ``heads``, and whether its source has another one. Replaces the item with the
-    /// next one, or removes the source if it is exhausted.
+    /// Returns the item at `position` in ``heads``, and whether its source has a next item. Puts the next item in its
+    /// place, or removes the source from ``heads`` if there is none.
     private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
         guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
         return (exchange(&heads[position].item, with: next), true)

@@ -101,7 +101,7 @@ struct ByteSink: ~Copyable {
     private let store: (any RecordStore)?
     /// The hash of a record's payload; nil if the bytes are not a payload.
     private var payloadHash: RunningHash?
-    /// The payload's bytes before the first sector boundary after its start, and that boundary's offset.
+    /// The bytes from the payload's start to the next sector boundary, and the offset of that boundary.
     private var first: [UInt8] = []
     private let firstEnd: UInt64
 

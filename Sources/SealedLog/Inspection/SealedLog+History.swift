@@ -31,8 +31,8 @@ extension SealedLog {
         }
     }
 
-    /// Returns the entries set by the newest change to any name with a prefix, sorted bytewise by name. Transactions in
-    /// the same record count as one change.
+    /// Finds the newest change to any name that begins with `prefix`. Returns the entries with this prefix that it set,
+    /// sorted bytewise by name. Transactions in the same record count as one change.
     ///
     /// - Throws: `invalid` if the newest change may be part of the last merge, because it is not newer than that merge;
     ///   any read error.
@@ -42,7 +42,8 @@ extension SealedLog {
 
     private static func newestChange(of view: LogView, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         let cursor = view.recent.cursor(from: prefix)
-        // Recent entries are newer than entries in a tree, and the minor checkpoint is newer than the checkpoint.
+        // Searches the newest entries first: recent entries are newer than those in a tree, and those in the minor
+        // checkpoint's tree are newer than those in the checkpoint's.
         var newest = try SealedLog.newest(in: EntryMerge(recent: [cursor], trees: []), prefix)
         for root in [view.minor?.root, view.header.root] where newest.isEmpty {
             let tree = try TreeCursor(root: root, loader: view.loader, from: prefix)
@@ -59,7 +60,7 @@ extension SealedLog {
     private static func newest(in merge: consuming EntryMerge, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         var newest: [Entry] = []
         while let entry = try merge.next(), entry.name.bytes.starts(with: prefix) {
-            // A salvaged entry has sequence number 0, since no change has set it.
+            // An entry salvaged from a damaged vault has sequence number 0, since no record of this vault has set it.
             if entry.sequence == 0 { continue }
             let latest = newest.first?.sequence ?? 0
             if entry.sequence > latest { newest = [] }

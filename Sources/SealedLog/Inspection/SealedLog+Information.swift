@@ -8,7 +8,8 @@ package struct LogInformation: Sendable {
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
     package let sequence: UInt64
-    /// The number of present names. An expired name counts until a change or a compaction replaces or drops it.
+    /// The number of names with a value. An expired name still counts until a change or a compaction replaces or drops
+    /// it.
     package let entries: Int
     /// The size of the file in bytes.
     package let fileSize: Int

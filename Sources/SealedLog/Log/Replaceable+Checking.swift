@@ -114,8 +114,8 @@ struct CopiedHistory {
     }
 
     private func inclusion(of view: LogView) -> Inclusion {
-        // Log positions are not secret, so positions of later records can be added even to a copy from before a
-        // rotation. Therefore, the store's data key must also be a current or former data key of the copy.
+        // Log positions are not secret, so someone could add those of later records to a copy from before a rotation.
+        // A match is therefore not enough: the store's data key must also be a current or former data key of the copy.
         memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

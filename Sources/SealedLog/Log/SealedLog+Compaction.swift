@@ -65,8 +65,8 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The maximum time that a requested compaction waits for a running one, if the store permits two at once. After
-    /// that, it starts nevertheless.
+    /// The maximum time that a requested compaction waits for a running one before it starts anyway. A store that does
+    /// not permit two at once makes it wait longer.
     private static let patience: Duration = .seconds(2)
 
     /// Compacts the vault on request, after waiting for any running compaction. Records damage in the rollback memory.
@@ -127,9 +127,9 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // A minor checkpoint that was just appended is read in the next round, without holding the lock. The
-                // rounds end soon: another one follows only after more than a hundred records, unless transactions are
-                // large.
+                // In the first three rounds, a minor checkpoint that was just appended ends the round, and the next
+                // round reads it before taking the lock. This is rarely repeated: unless transactions are large, the
+                // next minor checkpoint follows only after more than a hundred records.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -173,9 +173,9 @@ extension SealedLog {
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // The compaction appends a notice to the current file, and this machine remembers the notice's log
-            // position. A power loss must not bring back an older file without the notice, so the file's name must be
-            // durable.
+            // Makes the current file's name durable. The compaction will append a notice to this file, and this machine
+            // will remember the notice's log position. A power loss must therefore not bring back an older file that
+            // lacks the notice.
             try flushName(&writer)
             let old = view.withLock { $0 }
             // The header cannot be changed offline, because a merge ignores the offline copy's header. A key removed

@@ -64,7 +64,7 @@ extension SealedLog {
         }
         let memory = options.memory(of: view, at: location)
         let log = SealedLog(view, memory, options)
-        // If the flush of the file's name fails, the file is not removed, since other processes may already use it.
+        // If flushing the file's directory entry fails, the file is kept, since other processes may already use it.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
             throw error.ofUnknownOutcome
         }

@@ -76,8 +76,8 @@ extension SealedLog {
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // If another process has meanwhile stored a later position of the copy in the rollback memory, the alarm stays
-        // on, because this vault lacks that position.
+        // Another process may meanwhile have stored a later position in the rollback memory, from a newer state of the
+        // copy. This vault lacks that position, so the alarm stays on.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

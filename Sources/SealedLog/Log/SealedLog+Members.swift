@@ -70,7 +70,8 @@ extension SealedLog {
     /// Compares a list of members with the members that this machine has seen. A removed member who still has the data
     /// key could write a file that lacks the removal, or that has different members from the start.
     ///
-    /// - Returns: false if the file was replaced before the memory was read. The memory may then describe the new file.
+    /// - Returns: false if the list lacks changes that the memory contains, but the file has been replaced. The memory
+    ///   may then describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -103,7 +104,8 @@ package struct LoggedChange: Sendable {
 extension SealedLog {
     // The methods below throw `damaged` for an invalid signature, and any error from ``members()``.
 
-    /// Returns the changes that led to the current and kept earlier states of all names with the prefix, oldest first.
+    /// Returns, oldest first, the changes behind the current state and the kept earlier states of each name with
+    /// the prefix.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in

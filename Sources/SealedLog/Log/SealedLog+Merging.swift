@@ -12,8 +12,8 @@ extension SealedLog {
     ///   - isPinned: whether the copy's fingerprint was verified. If not, this vault must know the copy's data key.
     ///   - taken: the names whose states are taken over from the copy, regardless of their authors.
     ///   - keptKeys: the salts of this vault's key slots that the merge keeps even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute. After the merge, an entry that both copies changed has this
-    ///     attribute if it had it in either copy.
+    ///   - keptAttribute: the key of an attribute to keep. If both copies changed an entry and either copy's entry has
+    ///     the attribute, the merged entry has it too, unless the merged entry is a removal.
     /// - Throws: `invalid` if the copy belongs to another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine
     ///   is not allowed to sign a state that must be signed; any error from reading, writing or compacting.
     package func merge(
@@ -40,8 +40,8 @@ extension SealedLog {
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
-            // The merge must write to the vault itself. If the server is unreachable, this log may show the very copy
-            // being merged. That copy would then count as already merged and would be removed.
+            // The merge must write to the vault itself. If the server is unreachable, this log may be open on the very
+            // copy that is being merged. That copy would then count as already merged and would be removed.
             try view.store.checkIsVault("Copies cannot be merged offline. Connect to the server first.")
             return view
         }
@@ -91,7 +91,8 @@ extension SealedLog {
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
         // The copy's whole history counts as merged only if nothing was refused, and the copy is trusted or all of it
-        // is taken over. Otherwise, only the log positions that the signers of the admitted states had seen count.
+        // is taken over. Otherwise, the only log positions that count are those that the signers of the admitted states
+        // had seen.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
@@ -144,8 +145,8 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // A large step of the merge appends a tree that repeats the entries of earlier trees. A compaction drops
-            // those earlier trees.
+            // A large step of the merge appends a tree that repeats the entries of earlier trees. Compaction drops
+            // those earlier trees, so it runs between steps whenever it is due.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }

@@ -73,7 +73,8 @@ extension SealedLog {
         }
         if log === opened { return log }
         if opened.isAccepted {
-            // The user has accepted another file than the one that this log has open, so the log switches to that file.
+            // The opened file was accepted despite an alarm. The existing log may have a different file open, so it
+            // switches to the accepted one.
             let overruled = opened.overruled.withLock { $0 }
             log.writer.withLock { writer in
                 writer.durableFile = nil
@@ -88,10 +89,10 @@ extension SealedLog {
 
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
         // Callers with different folders for the rollback memory do not share a log, since a shared log would update
-        // the wrong memory. Their separate logs exclude each other through the file lock.
+        // the memory in only one folder. Their separate logs exclude each other through the file lock.
         guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = shownStore.withLock { $0 }
-        // If the user has accepted an alarm about the file now at this path, this log must use that file too.
+        // If the user has accepted the file now at this path despite an alarm, this log must switch to that file.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
@@ -118,8 +119,8 @@ extension SealedLog {
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
                 try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
-                // If the rollback memory is read-only, it keeps its outdated contents. This log therefore stores those
-                // contents, to ignore them from now on.
+                // A read-only rollback memory keeps its outdated contents. This log therefore notes those contents, so
+                // that it ignores them from now on.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
             }
@@ -174,13 +175,14 @@ struct Opening {
     let location: any StoreLocation
     let options: SealedLog.Options
 
-    /// The minimum number of attempts to open a store if other processes keep replacing it, even after the deadline.
+    /// If other processes keep replacing a store, at least this many attempts to open it are made, even after the
+    /// deadline.
     private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        // If the user has accepted an alarm, this applies to the vault's current state. The local copy may be older, so
-        // it is not used.
+        // A user who accepts an alarm accepts the vault's current state. The local copy may be older, so it is not used
+        // in this case.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
             // Any error may be due to another process that has replaced the file, since a new file may need new keys.
@@ -240,17 +242,17 @@ struct Opening {
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
-        // Without a record of this path, the newest record counts as unconfirmed. The first read then confirms it and
-        // adds the path.
+        // If the rollback memory has no record of this path, the log's newest record counts as unconfirmed. The first
+        // read then confirms it and adds the path.
         if record != nil { view.confirmed = seen }
         view.isLocationKnown = memory == nil || record != nil
         // Called only for its side effect: it posts a notice if this file of the rollback memory is unusable.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // For a vault in git, the alarm is not raised if the lock is held and the list of heads in the rollback
-            // memory contains a position of this file's history. Without the lock, the alarm may be due only to a file
-            // that has just been replaced.
+            // For a vault in git, a checkout may restore an older version or bring in a branch. The alarm is therefore
+            // not raised if the rollback memory's list of heads contains any position of this file's history and the
+            // lock is held. Without the lock, the alarm may be due only to a file that has just been replaced.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }

@@ -46,8 +46,8 @@ extension SealedLog {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
-        // The removal must be durable. Otherwise, a power loss could restore this old copy. While the server is
-        // unreachable, it would then hide later changes.
+        // The removal must be durable. Otherwise, a power loss could restore this old copy, which would hide later
+        // changes while the server is unreachable.
         if report.isWhole {
             try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {

@@ -1,8 +1,9 @@
 import LinuxSystem
 import Sealing
 
-// A read follows the file to its end, runs a closure, and confirms the newest record before it returns. Most of this
-// code is inlined. Otherwise, each read would retain and release everything that its closures capture.
+// A read updates the view to the end of the file, runs a closure on it, and confirms the newest record before it
+// returns. Most of this code is inlined, because each read would otherwise retain and release everything that its
+// closures capture.
 
 extension SealedLog {
     /// Runs `body` on a view that is first updated to the end of the file.
@@ -82,8 +83,8 @@ extension SealedLog {
     }
 
     /// Returns whether the view's file is still at its path. If `isDue`, also checks that the file still includes the
-    /// remembered position. This detects a backup that was copied over the file: the file's identity stays the same,
-    /// and the backup may end at the same offset as this view.
+    /// remembered position. This detects a backup that was copied over the file: copying does not change the file's
+    /// identity, and the backup may end at the same offset as this view.
     @inline(never)
     private func check(_ view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
         guard try view.headIsThere(), try view.store.isCurrent() else { return false }
@@ -149,9 +150,9 @@ extension SealedLog {
             } catch {
                 guard error.code == .busy, !deadline.hasPassed else { throw error }
             }
-            // A writer that appends continuously may never release the lock. A writer flushes a record before it
-            // remembers the record's position or appends another one. So there is no need to wait if the rollback
-            // memory has this position, or if another record follows.
+            // A writer that appends continuously may hold the lock indefinitely. But a writer flushes each record
+            // before it remembers the record's position or appends the next one. So there is no need to wait if the
+            // rollback memory already has this position, or if another record follows.
             if let memory, memory.seen()?.position == view.head { return true }
             guard (try? following.refresh()) == true else { return false }
             if following.head != view.head {

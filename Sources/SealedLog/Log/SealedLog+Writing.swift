@@ -21,11 +21,11 @@ extension SealedLog {
             let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
             var pause: UInt32 = 1_000
             while true {
-                // Transactions that already have a result have failed individually, so they are not tried again.
+                // Transactions that already have a result failed on their own in an earlier attempt. They are skipped.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    // If damaged data was read, perhaps only from this machine's copy of a database, the write is
-                    // repeated.
+                    // Repeats the write if it has read damaged data, since the damage may be only in this machine's
+                    // copy of a database.
                     return try certain { () throws(LogError) in
                         try writer.withLock { (writer) throws(LogError) in
                             try write(pending, &writer, until: deadline)
@@ -73,7 +73,8 @@ extension SealedLog {
 
     // MARK: Before a record
 
-    /// Acquires an exclusive lock on the file that is currently at the path, and follows all appended records.
+    /// Acquires an exclusive lock on the file that is currently at the path, and updates the view with all appended
+    /// records.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         var isDoubted = false
         while true {
@@ -192,7 +193,7 @@ extension SealedLog {
     /// Plans a record with a tree. A large payload is written to the store while it is built. That is safe because
     /// readers ignore a payload until its record's head is written.
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        // The plan is made on a copy of the view, so that other threads can read during the planning.
+        // The record is planned with a copy of the view, so that other threads can read in the meantime.
         let view = view.withLock { $0 }
         let store = view.store
         try store.prepareAppend(behind: LogEnd(at: view.end, isPayloadFirst: true))
@@ -237,7 +238,8 @@ extension SealedLog {
         return error
     }
 
-    /// Reloads the view if it includes a record whose write failed, because a reader in this process has read it.
+    /// Reloads the view if it includes the record whose write failed. This happens if a reader in this process has read
+    /// the record.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

@@ -10,7 +10,7 @@ package final class SealedLog: Sendable {
     struct Writer: Sendable {
         /// The file whose directory entry is known to be durable, for example because this log has flushed it.
         var durableFile: CheckpointFile?
-        /// The fingerprint of the file whose directory entry the rollback memory records as durable.
+        /// The fingerprint of the file whose directory entry is durable, according to the rollback memory.
         var rememberedFingerprint: Authenticator?
         /// The sequence number that the log must reach before a failed compaction is retried.
         var compactAfter: UInt64 = 0
@@ -24,8 +24,8 @@ package final class SealedLog: Sendable {
     private let processID = getpid()
     /// Whether the file was accepted when it was opened, despite an alarm from the rollback memory.
     let isAccepted: Bool
-    /// The contents of the rollback memory that no longer apply, because this file was accepted despite an alarm. They
-    /// are stored here to be ignored, because a rollback memory that cannot be written still has them.
+    /// The contents of the rollback memory that no longer apply, because this file was accepted despite an alarm. If
+    /// the rollback memory cannot be written, it keeps them, so they are also stored here to be recognized and ignored.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
     /// The view's store. It has a separate mutex, so that the registry of logs never waits for a view. While a thread
@@ -39,7 +39,7 @@ package final class SealedLog: Sendable {
     /// A closure that creates or reads the key with which this machine signs; nil if it signs nothing.
     let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
     let knownDeviceKey = Mutex<DeviceKey?>(nil)
-    /// The list of members that was checked last, and the file that contains it.
+    /// The most recently checked list of members, and the file that contains it.
     let membership = Mutex<Membership?>(nil)
     /// Whether the user has accepted a vault whose history differs from the one that this machine remembers.
     let acceptsOtherHistory: Bool

@@ -19,8 +19,8 @@ extension SealedLog {
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // A temporary error, such as another process compacting the vault, causes no notice. It still postpones the
-            // next attempt to compact the vault, since each attempt acquires the lock.
+            // A temporary error, such as another process compacting the vault, is not posted as a notice. It still
+            // postpones the next attempt to compact the vault, since each attempt acquires the lock.
             let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
             let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
@@ -66,9 +66,9 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Returns whether ``start(_:)`` has left its work to the caller since the last call of this method. `start` does
-    /// so if ``isAutomatic`` is false, and in a child process, because the standard library's mutexes do not support a
-    /// second thread there.
+    /// Returns whether ``start(_:)`` has declined to run its work since the last call of this method, so that the
+    /// caller must run it. `start` declines if ``isAutomatic`` is false, and in a child process, because the standard
+    /// library's mutexes do not support a second thread there.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
     /// Starts the work on a thread. Does nothing if the work is already running. Ignores a failure to start the thread,

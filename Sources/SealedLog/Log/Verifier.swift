@@ -12,7 +12,7 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var unsigned: [String] = []
     /// The time when the last member was removed, in milliseconds since 1970; nil if a member exists or none ever did.
     package internal(set) var unsignedSince: UInt64?
-    /// The names with a state whose author had seen a change that this vault's history does not include.
+    /// The names with a state that its author signed after seeing a change that this vault's history does not include.
     package internal(set) var foreign: [String] = []
     /// The names with a state whose author was not a member when the state was signed.
     package internal(set) var ofNonMembers: [String] = []
@@ -152,7 +152,7 @@ struct Verifier: ~Copyable {
             if let old, old.name < entry.name { throw LogError.damaged("a tree lacks an entry", at: record.offset) }
             if old?.name == entry.name { expected = try replay.next() }
             guard old != entry else { continue }
-            // A value that is new in this record must be in the payload of this record, as the tree is.
+            // A value that is new in this record must be in this record's payload, like the tree itself.
             let before = try view.find(entry.name)?.versions ?? []
             try verify(entry) { version in
                 let isKept = before.contains { $0.nonce == version.nonce }

@@ -18,7 +18,8 @@ struct MemoryFolder: Sendable {
         foreignLink = linkOfAnotherUser(in: path)
     }
 
-    /// Returns a file's first `size` bytes; nil if there is no file. Reports a file that is unreadable or read-only.
+    /// Returns a file's first `size` bytes; nil if there is no file or it cannot be read. Reports a file that cannot be
+    /// read or cannot be written.
     func read(_ name: String, size: Int, report: (Notice) -> Void) -> [UInt8]? {
         MemoryFile(name, in: self).read(size, report: report)
     }

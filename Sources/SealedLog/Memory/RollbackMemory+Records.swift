@@ -179,7 +179,7 @@ extension RollbackMemory {
         for landmark in kept { file.authenticator(landmark) }
         file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
         update(MemoryFile(membersName, in: folder), to: file.bytes) { old in
-            // `members` throws only if its closure does, and this closure only returns keys that were read above.
+            // `members` throws only errors of its closure. This closure throws none, since the keys were read above.
             isForced || landmarks.includes((try? members(in: old) { formerKeys })?.landmarks ?? [])
         }
     }

@@ -8,7 +8,7 @@ import Sealing
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys of the vault's former data keys, as far as this object has received them.
+    /// The memory subkeys of the vault's former data keys that have been added so far.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     let path: String
@@ -42,7 +42,7 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether positions and members are not stored at present, because the vault lacks something that this machine has
+    /// Whether updates of positions and members are on hold, because the vault lacks something that this machine has
     /// seen. The other files are still updated.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
@@ -117,7 +117,8 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Replaces a file's bytes with the result of `change` and a new authentication code, unless that result is nil.
+    /// Replaces a file's bytes with the result of `change`, followed by an authentication code for it. If the result is
+    /// nil, the file is not changed.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -155,7 +156,7 @@ extension RollbackMemory {
     /// Decodes the bytes of ``newest()``. Returns nil if no current or former key authenticates them.
     func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
-        // Usually, this process authenticated these bytes when it last read or wrote them.
+        // Usually, these are the bytes that this process last authenticated or wrote, so they are not checked again.
         let isKnown = authentic.withLock { $0 == bytes }
         let body =
             isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic) ?? formerBody(of: bytes)
@@ -187,8 +188,8 @@ extension RollbackMemory {
     func remember(
         _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
-        // Also adds the stored position to the list of heads before it is overwritten, because it may have been stored
-        // before that list existed.
+        // The stored position may date from before the list of heads existed. It is therefore added to that list too,
+        // before it can be overwritten.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed) { old, _ in
             guard let old else { return true }
@@ -224,8 +225,8 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // A complete file that cannot be authenticated under any known data key was written after a later rotation.
-            // It is therefore not overwritten.
+            // If the file is complete, but no known data key authenticates it, it was written after a later rotation.
+            // It is then overwritten only if `isForced` is true.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }

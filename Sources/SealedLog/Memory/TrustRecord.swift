@@ -44,7 +44,7 @@ extension TrustRecord {
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         var refusal: Notice?
         let bytes = folder.read(name(id), size: size) { notice in refusal = refusal ?? notice }
-        // If the file has been read, a notice is ignored: this process may lack only the right to write the file.
+        // If the file could be read, a notice is ignored, since it may only mean that the file cannot be written.
         if bytes == nil, let refusal { throw refusal }
         return TrustRecord(parsing: bytes, ofVault: id)
     }

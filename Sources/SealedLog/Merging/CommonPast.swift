@@ -1,5 +1,5 @@
-/// The history that two copies of a vault share. Both copies have had every state in it, and may have replaced some
-/// since.
+/// The history that two copies of a vault share. Each copy once had every state in it, but may have replaced some of
+/// them since.
 struct CommonPast {
     /// For each copy, the sequence number of its newest record that the other copy contains or has merged; nil if
     /// unknown.

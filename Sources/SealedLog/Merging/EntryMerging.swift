@@ -42,8 +42,8 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If the later entry has all of the other's values, its order of values is kept, even for values of the same
-        // time.
+        // If only the later entry has all values of both, its order of values is kept, even for values of the same
+        // time. Otherwise, the values of both are sorted, unless the two histories are identical.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
@@ -72,8 +72,8 @@ struct EntryPair {
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
-    /// Returns the merged entry with the attribute `key` added, which it lacks and either copy has. Returns nil if
-    /// there is nothing to add or this vault has not changed the entry. Throws `invalid` if there is no room.
+    /// Returns the merged entry with the attribute `key` added, if the entry lacks it and either copy has it. Returns
+    /// nil if there is nothing to add or this vault has not changed the entry. Throws `invalid` if there is no room.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -84,8 +84,8 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// Returns the current value that is no longer current in the merged entry, `entry`. If this applies to both
-    /// copies' values, returns this vault's; if to neither, nil.
+    /// Returns a copy's current value if it is no longer current in the merged entry, `entry`. If that is true of both
+    /// copies' values, returns this vault's; if of neither, nil.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
@@ -119,8 +119,8 @@ struct EntryPair {
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Returns whether `version` is later than `other`. Compares even impossible times, so that a merge in either copy
-    /// produces the same order.
+    /// Returns whether `version` is later than `other`. Times are compared even if they are impossible (too far in the
+    /// future), so that a merge produces the same order in both copies.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -145,27 +145,29 @@ extension Entry {
         }
     }
 
-    /// Returns this entry's values that `other` has not forgotten: those set after its `forgotten` time, and earlier
-    /// values that it still has. Includes the current value if `hasChanged` is true, since `other` has never had it.
+    /// Returns this entry's values that `other` has not forgotten: those set after the `forgotten` time of `other`, and
+    /// earlier values that `other` still has. If `hasChanged` is true, the current value is included in any case, since
+    /// `other` has never had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
             + earlier.filter { version in
-                // If only one of the two times is impossible, their order is unknown, so the version counts as set
-                // before the `forgotten` time.
+                // If only one of the two times is impossible (too far in the future), the times cannot be compared, so
+                // the version counts as set before the `forgotten` time.
                 version.modified > forgotten && limit.isLater(version.modified, than: forgotten)
                     || other.has(version.version)
             }
     }
 
-    /// Returns whether this entry has, or once had, the current state of `other`. A removal leaves no version, so it is
-    /// inferred if this entry's current value was created later and its history has the removed value.
+    /// Returns whether this entry has, or once had, the current state of `other`. A removal leaves no version. If only
+    /// `other` is removed, this entry counts as having had that removal if it was created no earlier than the removal
+    /// and has the removed value (unless `other` no longer has that value).
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
             guard let content else { return !limit.isLater(other.modified, than: modified) }
-            // The time of a removal in `other` may be impossible. This entry then counts as not having that removal.
+            // If the time of the removal in `other` is impossible, this entry counts as not having that removal.
             return limit.isPossible(other.modified) && !limit.isLater(other.modified, than: content.created)
                 && other.earlier.first.map { has($0.version) } ?? true
         }
@@ -181,7 +183,8 @@ extension Entry {
         other.states.allSatisfy { hasState($0, limit) }
     }
 
-    /// Returns whether the value of `state` is this entry's current or an earlier value, with the same or a later time.
+    /// Returns whether this entry has the value of `state`, as its current value or an earlier one, with the same time
+    /// or a later one.
     private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
         states.contains { own in
             own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)

@@ -3,8 +3,8 @@ import Sealing
 
 /// An entry from another copy. Each version that this vault also has is replaced with this vault's version.
 ///
-/// If the copies' data keys differ, the copy's boxes are resealed. If not, a value that both copies have usually has
-/// the same nonce in both.
+/// If the copies' data keys differ, the boxes of the other versions are resealed. If the data keys are the same, a
+/// value that both copies have can usually be recognized by its nonce.
 struct ForeignEntry {
     private(set) var entry: Entry
     private var sealed: [Nonce: [UInt8]] = [:]
@@ -46,8 +46,8 @@ struct ForeignEntry {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // A resealed box comes first: it may have the nonce of a damaged version in this vault, to replace that
-            // version.
+            // A resealed box takes precedence over a version with the same nonce in this vault: that version may be
+            // damaged, and the box then replaces it.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {

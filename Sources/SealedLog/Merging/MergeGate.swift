@@ -24,8 +24,8 @@ package enum NamesTaken: Sendable {
 
 /// A filter that rejects states that a person whose access was removed may have written. See Format.md, "Merging".
 ///
-/// A state of another copy is admitted if a member has signed it or the user accepts it. All states are admitted if
-/// ``isOfFormerKey`` is false, and there are no members or every removal of a member is in ``brought``.
+/// A state of another copy is admitted if a member has signed it or the user accepts it. If ``isOfFormerKey`` is false,
+/// all states are admitted when there are no members, or when ``brought`` contains every removal of a member.
 struct MergeGate {
     /// Whether the copy has a data key that this vault has replaced or never had.
     let isOfFormerKey: Bool

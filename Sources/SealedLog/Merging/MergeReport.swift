@@ -19,8 +19,8 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var refusedRemovals: Set<EntryName> = []
     /// Whether the copy has a data key that this vault has replaced or never had.
     package internal(set) var isOfFormerKey = false
-    /// Whether the rejected changes are this vault's rather than the copy's, because a person whose access was removed
-    /// in the copy may have made them. If so, nothing was merged.
+    /// Whether the rejected changes are this vault's own, not the copy's: a person whose access was removed in the copy
+    /// may have made these changes. If so, nothing was merged.
     package internal(set) var refusesOwn = false
     /// The indices of this vault's keys that the copy has removed or may have removed. Nothing is merged until the user
     /// has decided whether these keys stay.
@@ -29,13 +29,12 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var goneKeys: [LogKeySlot] = []
     package internal(set) var members = MemberDifferences()
     package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
-    /// The new path of a copy with pending changes, if some of these changes were rejected.
+    /// The path to which a copy with pending changes was moved because it was not fully merged; otherwise nil.
     package internal(set) var keptAt: String?
     /// Whether the copy ends in the middle of a record, perhaps because its file is still being copied.
     package internal(set) var isUnfinished = false
     package internal(set) var keys = Keys.same
-    /// The log positions in the signatures of the states that the merge has admitted. Each is the newest position that
-    /// the signer had read.
+    /// The newest log positions that the signers of the admitted states had read, as stated in their signatures.
     var signedPositions: Set<LogPosition> = []
 
     mutating func refuse(_ entry: Entry) {

@@ -14,12 +14,12 @@ struct MergedCopy {
     let keptAttribute: String?
     /// The current time by this machine's clock.
     let now: UInt64
-    /// The latest possible time of a state, derived from this machine's clock and the server's.
+    /// The latest time that a state may have, derived from this machine's clock and the server's.
     let limit: TimeLimit
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
 
-    /// Returns whether this vault may lack the state of the copy's entry.
+    /// Returns whether the copy's entry may have a state that this vault does not have yet.
     func mayBringIn(_ entry: Entry) -> Bool { !areHistoriesBelieved || past.hasOtherChanged(entry) != false }
 
     /// - Parameters:

@@ -29,10 +29,10 @@ struct MergedKeys {
     private let manifest: Manifest
     private let ownMembers: MemberList
     private let otherMembers: MemberList
-    /// Whether the other copy's data key is a former one of this vault, or one of a copy that was merged into it.
+    /// Whether the other copy's data key is one that this vault had before, or one that a copy merged into it had.
     private let isOfKnownKey: Bool
-    /// The member changes that only the other copy has. If that copy's data key applies, all of its member changes are
-    /// included, because the members whom it has removed do not have this data key.
+    /// The member changes that only the other copy has. If that copy has replaced this vault's data key, all of its
+    /// member changes are included, because the members whom it has removed do not have the new data key.
     let broughtChanges: Set<Authenticator>
 
     /// - Parameters:
@@ -61,8 +61,8 @@ struct MergedKeys {
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
-    /// Uses the other copy's keys if both copies have the same data key. Call this if this machine recognizes that copy
-    /// as the vault, because this vault's file may then be older and still have keys that were removed later.
+    /// Uses the other copy's keys if both copies have the same data key. Call this if this machine recognizes only that
+    /// copy as the vault: this vault's file may then be older, and still have keys that were removed later.
     mutating func countOther() { if relation == .same { countsOther = true } }
 
     var choice: MergeReport.Keys {
@@ -140,8 +140,9 @@ struct MergedKeys {
     /// The other copy's key ring if the merge adopts that copy's data key; otherwise nil.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Whether the other copy's history is trusted. It is trusted if no member whom this vault has removed has that
-    /// copy's data key. If no members remain, earlier removals do not count, as if the vault had never had members.
+    /// Whether the other copy's history is trusted. It is trusted if that copy has this vault's data key or has
+    /// replaced it, and no member whom this vault has removed could have that copy's data key. If no members remain,
+    /// earlier removals are ignored, as if the vault had never had members.
     var isOtherHistoryBelieved: Bool {
         get throws(LogError) {
             switch relation {
@@ -157,15 +158,16 @@ struct MergedKeys {
     /// Returns the members after the merge: this vault's, with the changes that they have made in the other copy. If
     /// the other copy's data key is newer, returns that copy's members, with the changes that they have made here.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
-        // A copy with a former data key must not add the first member, since all other members depend on the first.
+        // A copy whose data key this vault has replaced or never had must not add the first member, since all other
+        // members depend on the first.
         if isOfFormerKey, own.records.isEmpty { return own }
         if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns a gate that checks this vault's own states as a merge into the other copy would; nil if no check is
-    /// needed. The check is needed because someone whose access was removed in the other copy may have put this vault's
-    /// file at its path.
+    /// Returns a gate that checks this vault's own states, just as if this vault were merged into the other copy; nil
+    /// if no check is needed. A check is needed if this vault's file may have been put at its path by someone whose
+    /// access was removed in the other copy.
     ///
     /// - Parameter signer: signs the states that the user keeps.
     func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
@@ -203,8 +205,8 @@ struct MergedKeys {
         isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
-        // If both data keys were rotated, another machine's rollback memory may have been authenticated with any data
-        // key that the other copy has had. A complete merge therefore adopts the subkeys of all of them.
+        // If both copies' data keys were rotated, another machine's rollback memory may have been authenticated with
+        // the current or any former data key of the other copy. A complete merge therefore adopts all their subkeys.
         let former =
             switch relation {
             case .same: [[UInt8]]()
@@ -213,8 +215,8 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // The access log is on if it is on in either copy. The setting of a copy is ignored if this vault has replaced
-        // or never had its data key.
+        // The access log is on if it is on in either copy. But the other copy's setting is ignored unless that copy has
+        // this vault's data key or has replaced it.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,

@@ -50,7 +50,7 @@ struct RecordPlan: Sendable {
     }
 }
 
-/// A reader that opens records. With one system call, it can read many small records.
+/// A reader that opens records. A single system call can read many small records at once.
 struct RecordReader {
     enum Finding {
         /// There is no record at the offset, only zeros or the end of the file.
@@ -58,7 +58,7 @@ struct RecordReader {
         case record(Record)
         /// The frame is invalid or the index cannot be opened, because the record was torn or changed.
         case failing(StaticString)
-        /// The index is authentic, but breaks the format, or the record does not belong at this point of the log. No
+        /// The index is authentic, but the record breaks the format or does not belong at this point of the log. No
         /// writer leaves such a record.
         case foreign(StaticString)
     }
@@ -128,15 +128,15 @@ struct RecordReader {
             last.withUnsafeBytes { hash.update($0) }
         }
         guard hash.finish() == record.index.payloadHash else { return false }
-        // If the payload has several pieces, `last` is not all of it. Each value is then confirmed as authentic when it
-        // is opened.
+        // If the payload was read in several pieces, `last` is only the final one, so the payload is not confirmed as
+        // authentic here. Each value is then confirmed when it is opened.
         if last.count == Int(record.frame.payloadLength) {
             last.withUnsafeBytes { store.machineCopy?.confirm($0, at: record.payload.lowerBound) }
         }
         return true
     }
 
-    /// Returns `count` bytes of the file, and reads them if `window` lacks them. Returns fewer only at the file's end.
+    /// Returns `count` bytes of the file, reading them if `window` lacks them. Returns fewer only at the file's end.
     mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
         let windowEnd = windowOffset + UInt64(windowCount)
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {

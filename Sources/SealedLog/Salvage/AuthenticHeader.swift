@@ -66,7 +66,8 @@ extension [AuthenticHeader] {
 }
 
 extension Header {
-    /// A header, and the bytes from which it was parsed: an image with its constants restored and its hint cleared.
+    /// A header, and the repaired bytes from which it was parsed: constants are restored, undefined flags are cleared,
+    /// and the hint is zero.
     struct Candidate {
         let bytes: [UInt8]
         let header: Header

@@ -52,8 +52,8 @@ struct HeaderRemains {
     /// Opens the slots with a key, and returns the candidates for the newest header.
     ///
     /// - Parameter images: the possible combinations of the header and its copy, from ``images(of:)``.
-    /// - Throws: `keyWrong` if the key opens no slot; `damaged` if the file does not begin like a vault, or if only a
-    ///   slot remains; `newerFormat`, `unavailable` or `outOfMemory`.
+    /// - Throws: `keyWrong` if the key opens no slot; `damaged` if the file does not begin like a vault, or if its
+    ///   header is lost except for a key slot; `newerFormat`, `unavailable` or `outOfMemory`.
     private static func found(
         in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential
     ) throws(LogError) -> [HeaderRemains] {

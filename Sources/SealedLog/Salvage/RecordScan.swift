@@ -111,8 +111,8 @@ struct RecordScan {
 }
 
 extension RecordReader {
-    /// Reads a record whose frame is damaged. Its index is authenticated, so the index's length can be found by trying
-    /// lengths within the budget. The index also determines the payload's end.
+    /// Reads a record whose frame, which contains the index's length, is damaged. Instead, lengths are tried, within
+    /// the budget, until the index's authentication succeeds. The index also determines where the payload ends.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
         // Longer indices are not tried: writers hardly ever create them, and trying all lengths takes time quadratic in
         // the longest one.

@@ -15,7 +15,7 @@ struct SalvagedHistory {
 
     private let remains: HeaderRemains
     private let records: [Record]
-    /// The indices of the records that do not follow the record before them, so that the chain is broken there.
+    /// The indices of the records at which the chain is broken: they do not refer to the record before them.
     private let breaks: [Int]
 
     init(
@@ -101,13 +101,13 @@ struct SalvagedHistory {
         return (records, breaks)
     }
 
-    /// The entries that are not removed, in the order of their values' offsets.
+    /// The entries that have not been removed, ordered by the offsets of their values.
     var present: [Found] {
         let present = newest.values.filter { !$0.entry.isRemoved }
         return present.sorted { ($0.entry.content?.current.offset ?? 0) < ($1.entry.content?.current.offset ?? 0) }
     }
 
-    /// The entries of removed names that still have earlier values.
+    /// The entries that have been removed but still have earlier values.
     var removed: [Found] { newest.values.filter { $0.entry.isRemoved && !$0.entry.earlier.isEmpty } }
 
     private var loader: PageLoader { remains.view.loader }
@@ -126,7 +126,7 @@ struct SalvagedHistory {
             || losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
     }
 
-    /// Records that changes to the names in a range may be lost, up to the change with the number `sequence`.
+    /// Records that changes to names in the range `names` may be lost, if their numbers are at most `sequence`.
     private mutating func lose(_ what: String? = nil, _ names: NameRange = .init(), through sequence: UInt64 = .max) {
         if let what { damage.append(what) }
         losses.append((names, sequence))
@@ -195,8 +195,8 @@ struct SalvagedHistory {
     }
 
     /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
-    /// nil if no position is remembered, if this history lacks it, or if that is unknown. Records a loss if the history
-    /// lacks the position, or if this is unknown because there is no manifest.
+    /// nil if no position is remembered, or if this history lacks the remembered position or may lack it. Records a
+    /// loss if the history lacks the position, or if it may lack it because there is no manifest to tell.
     ///
     /// - Parameter positions: the positions with the highest sequence number that this machine has seen. The history
     ///   must include one of them.

@@ -1,20 +1,20 @@
 import LinuxSystem
 import Sealing
 
-/// The result of a salvage. Its properties are ordered from the most to the least certain values. Each name with a
+/// The result of a salvage. The first four properties group the names by outcome, from best to worst. Each name with a
 /// value in the new vault is counted in ``certain``, or listed in ``doubtful`` or ``older``. All these values are
 /// authentic.
 package struct SalvageReport: Hashable, Sendable {
-    /// The number of names whose value in the new vault is certainly their newest.
+    /// The number of names whose value in the new vault is certain to be their newest.
     package internal(set) var certain = 0
-    /// The names with an authentic value that may have been changed or removed later by a lost record.
+    /// The names whose value is authentic, but may have been changed or removed by a later record that is lost.
     package internal(set) var doubtful: [String] = []
     /// The names that have an earlier value in the new vault, because their newest value is lost.
     package internal(set) var older: [String] = []
     /// The names for which no value can be opened.
     package internal(set) var lost: [String] = []
-    /// The earlier values in the vault's history that cannot be opened, by name, newest first. Includes removed names,
-    /// but not names in ``lost``.
+    /// The earlier values in the vault's history that cannot be opened, sorted by name, the newest of each name first.
+    /// Includes those of removed names, but not those of names in ``lost``.
     package internal(set) var lostVersions: [LostVersion] = []
     /// The number of lost entries whose names are unknown; nil if this number cannot be determined.
     package internal(set) var unnamed: Int? = 0
@@ -25,8 +25,8 @@ package struct SalvageReport: Hashable, Sendable {
     /// The parts of the old vault, other than entries, that the new vault lacks.
     package internal(set) var leftBehind: [Part] = []
 
-    /// A part of the damaged vault other than its entries. The new vault keeps the damaged vault's settings and history
-    /// limits, and logs accesses if the damaged vault did.
+    /// A part of the damaged vault other than its entries. The new vault keeps the damaged vault's history limits and,
+    /// if the manifest is readable, its settings. It logs accesses if the damaged vault did.
     package enum Part: String, Sendable {
         /// The header. Its MAC is invalid, so the access log switch, history limits and members flag may be wrong.
         case header
@@ -53,8 +53,8 @@ package struct SalvageReport: Hashable, Sendable {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether the damage caused no loss: the new vault has all entries, and the header and the manifest were readable.
-    /// Other parts in ``leftBehind``, such as further keys, do not count, because no salvage can copy them.
+    /// Whether the damage caused no loss: the new vault is complete (``isComplete``), and the header and the manifest
+    /// were readable. Other parts in ``leftBehind``, such as further keys, are ignored: no salvage can copy them.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 

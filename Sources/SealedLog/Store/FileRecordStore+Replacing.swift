@@ -20,7 +20,8 @@ extension FileRecordStore {
     /// processes do not take the file for one left by a killed process. Throws `busy` while another process writes a
     /// store for the location.
     ///
-    /// - Parameter identity: that of the file to replace, which a power loss may also leave at the new file's path.
+    /// - Parameter identity: the identity of the file to replace. If a power loss has left that file at the new file's
+    ///   path too, it is removed from that path.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -61,7 +62,8 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns whether this unpublished file still exists. Another process may have replaced it as an abandoned one.
+    /// Returns whether this unpublished file still exists. Another process may have removed it, taking it for one left
+    /// by a killed process.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity

@@ -19,7 +19,8 @@ extension FileRecordStore {
     /// record, or more record magics than can occur by chance.
     ///
     /// The search does not open indices, which may be 1 MiB long each: anyone could forge many frames, since a checksum
-    /// needs no key. It need not open them, since a killed writer leaves only its first frame valid.
+    /// needs no key. A valid frame is proof enough of damage, since a killed writer can leave one only at the log's end
+    /// itself, not after it.
     ///
     /// - Returns: whether all bytes after the log's end are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
@@ -82,8 +83,8 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether the part of any sector that is in this buffer is all zeros. `offset` is the buffer's offset in
-    /// the file.
+    /// Returns whether any sector in this buffer is all zeros. If only part of a sector is in the buffer, only that
+    /// part is checked. `offset` is the buffer's offset in the file.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

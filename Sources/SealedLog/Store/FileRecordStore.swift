@@ -157,7 +157,7 @@ final class FileRecordStore: NewStore {
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         if isRemote, try !isReadAnew() { return .doubtful }
-        // Usually no record has been appended, which the first few bytes after the log's end suffice to show.
+        // Usually no record has been appended, and the first few bytes after the log's end are enough to show that.
         return try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
             guard try read(into: buffer, at: end) == buffer.count else { return .none }
             let isZero = buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0

@@ -74,8 +74,8 @@ extension RecordStore {
     /// without cached bytes. This machine's copy of a database may be wrong, because it is never flushed, and because
     /// the server may have sent wrong bytes.
     ///
-    /// - Parameter stays: whether later reads also bypass the machine's copy. It may contain another history, whose
-    ///   records would authenticate too.
+    /// - Parameter stays: whether later reads also bypass the machine's copy. The copy may contain another history,
+    ///   whose records would authenticate too.
     func rereading<Result: ~Copyable>(
         stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
     ) throws(LogError) -> Result {

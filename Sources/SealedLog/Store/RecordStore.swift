@@ -37,8 +37,8 @@ package protocol RecordStore: AnyObject, Sendable {
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that is currently at the location.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns an instance of this store whose flushes cannot hide a failed flush from the writer; nil if the store has
-    /// been replaced.
+    /// Returns an instance of this store that a reader can flush without hiding a failed flush from the writer; nil if
+    /// the store has been replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all readable bytes durable.
     func synchronize() throws(LogError)
@@ -110,7 +110,8 @@ package protocol MachineCopy: AnyObject {
     ///
     /// - Parameters:
     ///   - kept: the copy's ``head``, which the log includes. Another process may already have saved later records.
-    ///   - isContinued: whether this log continues the log in the copy, so that the copy's bytes equal this store's.
+    ///   - isContinued: whether this log includes the log position at the copy's end. If so, the copy's bytes of this
+    ///     store's generation are still valid.
     func accept(over kept: LogPosition?, continuing isContinued: Bool)
     /// Records that this process has read the log up to `head`, and that the log includes the position `kept`.
     func follow(to head: LogPosition, over kept: LogPosition?)
@@ -225,7 +226,7 @@ package struct LogTail: Sendable {
 package struct TailState: Sendable {
     /// Whether nonzero bytes follow the log's end. If so, the next writer clears them before it appends a record.
     package let needsClearing: Bool
-    /// Whether the newest record is known to be durable, because the store returns only durable records.
+    /// Whether the store returns only durable records, so that the newest one is known to be durable.
     package let isDurable: Bool
 
     package init(needsClearing: Bool, isDurable: Bool) {

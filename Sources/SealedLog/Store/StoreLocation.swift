@@ -23,7 +23,7 @@ package protocol StoreLocation: Sendable {
     ///
     /// - Parameter number: the lock's number, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
-    /// Returns the problems that occurred since the last call without causing an operation to fail.
+    /// Returns the problems that have occurred since the last call but have not made an operation fail.
     func takeNotices() -> [Notice]
     /// Details about the location for users and administrators; nil if there are none.
     var report: (any StoreReport)? { get }

@@ -21,7 +21,8 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. The entry's former expiry is dropped.
+        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. If `expiry` is nil, the entry no
+        /// longer has an expiry.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
         /// Makes an earlier version the current one. The error is `conflict` if the name has no such version.
@@ -68,13 +69,13 @@ package struct ChangeList: Sendable {
     package var conditions: [EntryName: Nonce?] = [:]
     /// The key of an attribute that an entry keeps when a value is set or restored; nil if there is no such attribute.
     package var keptAttribute: String?
-    /// The values of ``keptAttribute``, by name, for restored versions that would otherwise lack the attribute.
+    /// By entry name, the value that ``keptAttribute`` gets if a restored version would otherwise lack the attribute.
     package var keptValues: [EntryName: String] = [:]
     private(set) var cells = NamedCells()
-    /// The boxes of the values, concatenated.
+    /// The sealed boxes of the values to set, one after the other.
     private(set) var boxes: [UInt8] = []
-    /// The keys that sealed the values. The keys of an element apply from change number `first` until the next
-    /// element's `first`.
+    /// The keys that sealed the values. Each element's keys apply to the changes from number `first` up to, but not
+    /// including, the next element's `first`.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) { for change in changes { append(change) } }

@@ -189,8 +189,8 @@ extension LogView {
         var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
             // Another process may have written newer records since this process read the log's end, so the log is
-            // refreshed. If a compaction has replaced the store, the process that opens the new store decides whether
-            // to replace this machine's copy.
+            // refreshed. If a compaction has replaced the store, this machine's copy is left alone. Whether to replace
+            // it is decided when the new store is opened.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
                 try save(copy)
@@ -277,7 +277,7 @@ extension LogView {
         _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
     ) throws(LogError) -> Bool {
         if record.needsNoCheck(durable) { return true }
-        // A following record proves that this record is whole, since writers append only after a durable record.
+        // If another record follows, this record is whole, because writers append only after a durable record.
         if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }

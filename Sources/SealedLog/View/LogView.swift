@@ -8,7 +8,7 @@ struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
     let header: Header
-    /// The header's log position, directly before that of the first record.
+    /// The header's position in the log. The first record's position directly follows it.
     let origin: LogPosition
     /// The offset at which the newest record ends and the next one begins.
     var end: UInt64
@@ -16,11 +16,13 @@ struct LogView: Sendable {
     var head: LogPosition
     /// The offset of the newest record's authenticator, or of the header's if there is no record.
     var headOffset = UInt64(Header.macOffset)
-    /// The newest position that is known to be durable. It equals the head if this process wrote that record, or if the
-    /// store returns only durable records. Otherwise it is the previous position. A head that this process has only
-    /// read may be lost in a power loss or if its writer's flush fails.
+    /// The newest position that is known to be durable: the head, or the position before it. It is the head only if
+    /// the log has no records, if this process appended or rewrote the newest one, if the rollback memory showed at
+    /// opening that its writer flushed it, or if the store returns only durable records. Otherwise, the head counts as
+    /// one that may be lost in a power loss or if its writer's flush fails.
     var durable: LogPosition
-    /// The newest position that this process wrote or flushed, and stored in the rollback memory if possible.
+    /// The newest position that this process has written, read from the rollback memory, or confirmed by
+    /// `confirmNewestRecord`, which does not always flush it; see ``durable``. It is stored in that memory if possible.
     var confirmed: LogPosition?
     /// The totals stated in the newest record, such as the number of entries. If the log has no records, this is nil,
     /// and only the checkpoint's manifest states the totals.
@@ -74,7 +76,8 @@ struct LogView: Sendable {
         head = record.position
         headOffset = record.offset + UInt64(Frame.headSize)
         passed.append(head)
-        // Drops the oldest log positions. The rest suffice to recognize a remembered position slightly before the head.
+        // Drops the oldest log positions. The rest are enough to recognize a remembered position shortly before the
+        // head.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
             passed.removeFirst(Limits.recordsBeforeMinorCheckpoint.upperBound)
         }
@@ -129,8 +132,8 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether this view includes the log's end that the store reported. Another thread may have read further
-    /// since.
+    /// Returns whether this view extends to the end of the log that the store reported, or past it: another thread may
+    /// have read further since.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
@@ -178,9 +181,9 @@ extension LogView {
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
 
-    /// Returns whether the newest record is complete. No process may write during the call. A record of another process
-    /// is read again, because that process may have died while removing it, which overwrites it with zeros from back to
-    /// front.
+    /// Returns whether the newest record is complete. No process may write during the call. If another process wrote
+    /// the record, it is read again, because that process may have died while removing it. To remove a record, a
+    /// process overwrites it with zeros from back to front.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader
@@ -195,7 +198,7 @@ extension LogView {
 // MARK: - History
 
 extension LogView {
-    /// Returns whether the history includes a position; `unknown` if this view has not read that part of it.
+    /// Returns whether the history includes `position`; `unknown` if this view has not read that part of the history.
     func includes(_ position: LogPosition) throws(LogError) -> Inclusion {
         if let first = passed.first, position.sequence >= first.sequence {
             let index = position.sequence - first.sequence

@@ -35,8 +35,8 @@ extension LogView {
     ) throws(LogError) -> RecordPlan? {
         // The payload's offset depends on the index's size, and the size of each encoded offset depends on the
         // payload's offset. So the index's size is estimated, and the estimate is raised until the index fits. The
-        // first estimate assumes short offsets. It leaves out the marks of file offsets, which the index does not
-        // contain.
+        // first estimate assumes short offsets. It excludes the bytes that mark offsets as file offsets, because the
+        // index contains no such marks.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)

@@ -2,7 +2,7 @@ import LinuxSystem
 import Sealing
 
 extension Change {
-    /// The data, apart from the old entry, from which a change computes the new entry.
+    /// The data that a change needs, in addition to the old entry, to compute the new entry.
     fileprivate struct Context {
         let circumstances: Circumstances
         /// Whether the old entry was set earlier in this same transaction. If so, no reader ever sees its value.
@@ -13,7 +13,8 @@ extension Change {
         let offset: UInt64
     }
 
-    /// Returns the entry that results from this change; nil if it has no effect. Throws if its expectation is not met.
+    /// Returns the entry that results from this change; nil if it has no effect. Throws if the old entry does not meet
+    /// the change's expectation.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -101,16 +102,16 @@ extension Entry {
     /// value to having one.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // An earlier state whose time is later than the current state's is not omitted, because one of the two times
-        // comes from a wrong clock.
+        // An earlier state with a later time than the current state's is kept: one of the two times comes from a wrong
+        // clock, so the state may have been set before `created`.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
 extension [Attribute] {
-    /// Returns these attributes with a fixed value for `key`: that of the first of `states` that has the key or, if
-    /// none has it, their own value or, if they have none, `other`.
+    /// Returns these attributes with a fixed value for `key`. The value comes from the first of `states` that has the
+    /// key. If no state has it, these attributes keep their own value or, if they have none, get the value `other`.
     ///
     /// - Throws: `invalid` if these attributes have a different value for the key, or no room for another attribute.
     func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
@@ -147,7 +148,7 @@ struct Circumstances: Sendable {
 struct TransactionBatch: Sendable {
     /// The inserted entries in the order of the transactions.
     private(set) var entries = RecentEntries()
-    /// For each transaction, the number of the batch's entries up to its end.
+    /// For each transaction, the number of entries in this and all earlier transactions of the batch.
     private var ends: [Int] = []
     /// The boxes of the batch's values, in order. Each array contains one or more boxes.
     private(set) var boxes: [[UInt8]] = []
@@ -190,8 +191,8 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // Each change looks for its name in the batch, unless the batch is empty and the transaction's names are
-        // distinct.
+        // If the batch is empty and no two changes have the same name, no change can find its name in the batch, so
+        // the search is skipped.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
@@ -251,7 +252,7 @@ struct TransactionBatch: Sendable {
     /// Ends a transaction, which consists of the entries inserted since the previous one.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        // Small boxes are joined, because a compaction may have millions, and an array for each would be costly.
+        // Joins small boxes into one array. A compaction may have millions, and an array for each would be costly.
         if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
             self.boxes[last] += boxes
         } else {

@@ -149,8 +149,8 @@ extension Keychain.Copies {
         }
     }
 
-    /// Translates an error of this vault. If it is a rollback alarm, the message does not advise merging `paths`, since
-    /// that has been tried.
+    /// Translates an error that concerns this vault rather than a copy. The message of a rollback alarm does not advise
+    /// merging the copies that have already been tried.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
         return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
@@ -208,8 +208,8 @@ extension Keychain.Copies {
     /// Returns the vault's newest log position as a single word, to be compared on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether the vault's history includes a log position that ``head()`` has returned on another machine; nil
-    /// if this history ends before it.
+    /// Returns whether the vault's history includes a log position that ``head()`` returned on another machine; nil if
+    /// the vault's history ends before that position.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

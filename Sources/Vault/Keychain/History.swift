@@ -75,8 +75,8 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is no longer kept.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // The existence of the earlier value is the only condition of this change, so `busy` may mean that the
-            // value has been dropped meanwhile.
+            // This change requires only that the earlier value still exists, so `busy` may mean that the value has been
+            // dropped in the meantime.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -179,7 +179,7 @@ extension Keychain.History {
         }
     }
 
-    /// Returns the name under which the vault stores the entry with this name in the keychain; see
+    /// Returns the name under which the vault stores the entry to which `name` refers in the keychain; see
     /// ``Keychain/shownName(_:)``.
     private func shown(_ name: String) throws(VaultError) -> EntryName {
         guard let shown = EntryName(try keychain.shownName(name)) else { throw Naming.name.refusal(of: name) }

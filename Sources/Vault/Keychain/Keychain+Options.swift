@@ -25,7 +25,8 @@ extension Keychain {
         public var usesKernelKeyring = true
         /// Whether to compare the vault with the rollback memory, and to update that memory.
         package var usesRollbackMemory = true
-        /// Whether an age identity opens only vaults whose fingerprint this machine knows.
+        /// Whether to check the fingerprint of a vault that is opened with an age identity, or of any vault if
+        /// ``fingerprint`` is set.
         var checksFingerprint = true
         /// The paths of copies to merge after opening. A rollback alarm is ignored if one of these copies explains it.
         package var mergedNext: [String] = []
@@ -57,9 +58,9 @@ extension Keychain {
         package var readsAtOnce = false
         /// Whether the program only reads. If so, it does not contact a server that was unreachable a moment ago.
         package var changesNothing = false
-        /// Whether an entry that is set keeps its policy (``Login/policyKey``). If so, a change that would leave a
-        /// field without its login's policy is refused, and only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a
-        /// policy.
+        /// Whether an entry keeps its policy (``Login/policyKey``) when it is set. If so, only
+        /// ``Keychain/setAttributes(of:_:ifMatching:)`` can remove a policy, and any other change that would leave a
+        /// field without its login's policy is refused.
         package var keepsPolicies = false
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
         /// Whether a compaction that is due after a change starts automatically, on a thread of the library.

@@ -34,8 +34,8 @@ extension Keychain {
         try translated(log.history(name))?.content?.attributes.value(of: Login.policyKey)
     }
 
-    /// If a field is restored after its login has lost its policy, copies that former policy to the field. Throws
-    /// `guarded` if `changes` would leave a field without its login's policy.
+    /// Gives a restored field the former policy of its login, if the login has lost it and the field would otherwise
+    /// have none. Throws `guarded` if `changes` would leave a field without its login's policy.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]
@@ -55,8 +55,8 @@ extension Keychain {
         }
     }
 
-    /// Returns the last policy that a login had. Returns nil if it never had one, or if it has one now and `changes` do
-    /// not remove the login.
+    /// Returns the last policy of a login that no longer has one, or that `changes` remove. Returns nil if the login
+    /// never had a policy, or still has one and is not removed.
     private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
@@ -64,7 +64,8 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns a login's first field that would lack its own policy after `changes`; nil if there is none.
+    /// Returns the login's first field that would remain after `changes` without a policy of its own; nil if there is
+    /// none.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {

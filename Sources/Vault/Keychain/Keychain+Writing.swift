@@ -149,8 +149,8 @@ extension Keychain {
 }
 
 extension [String: String] {
-    /// Returns the attributes of `former`, with this dictionary's added or replaced. If this dictionary is empty,
-    /// returns nil, which leaves the attributes unchanged.
+    /// Returns the attributes of `former` together with this dictionary's, which win if a key is in both. If this
+    /// dictionary is empty, returns nil, which leaves the attributes unchanged.
     fileprivate func added(to former: Entry.Content?) -> [String: String]? {
         isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }

@@ -110,7 +110,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     }
 
     /// - Parameters:
-    ///   - cost: the cost of deriving a key from a key file that was not generated. It slows down guessing.
+    ///   - cost: the cost of deriving a key from a key file that was not generated. A higher cost slows down guessing.
     ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists. If false,
     ///     the method throws `gone` in that case.
     package static func create(

@@ -27,7 +27,7 @@ struct KeychainOpening {
     let location: VaultLocation
     let options: Keychain.Options
     let storeLocation: any StoreLocation
-    /// Holds the error, such as that of a passphrase prompt, to throw in place of the log's error.
+    /// Holds the error, if any, to throw instead of the log's error: for example, the error of a passphrase prompt.
     let refusal = Refusal()
     private let fileSystem: any FileSystem
 
@@ -78,8 +78,8 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        // For a vault in a database, even the first attempt uses the copies to merge next. Without them, the opening
-        // could succeed, and only the first read would report a rollback or divergence.
+        // If the vault is in a database, the copies that will be merged are used from the start. An attempt without
+        // them could succeed, and only the first read would then report a rollback or divergence.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
@@ -163,7 +163,7 @@ struct KeychainOpening {
     // MARK: Creating
 
     /// - Parameters:
-    ///   - isAskedFor: whether the caller requested a new vault. Otherwise, an existing one would have been opened.
+    ///   - isAskedFor: whether the caller requested a new vault. If not, it is created because there was none to open.
     ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists.
     func create(
         label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool, replacingGone isReplacing: Bool
@@ -211,7 +211,7 @@ struct KeychainOpening {
         return outcome
     }
 
-    /// Whether the vault and its key file are in the same folder, which must exist. Locking it twice would block.
+    /// Whether the vault and its key file are in the same, existing folder. Locking that folder twice would block.
     private var isKeyBesideVault: Bool {
         guard !location.isInDatabase, let folder = try? fileSystem.status(at: storeLocation.path.parentFolder) else {
             return false
@@ -247,7 +247,8 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns false only if there is no key file. If its status cannot be read, a later read reports the reason.
+    /// Returns false only if there is no key file. If that cannot be determined, returns true, because a later
+    /// read of the file reports the reason. Throws if the path is too long.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }

@@ -13,7 +13,7 @@ extension Keychain {
     /// Compaction also starts automatically when it is due. File systems, SSDs and backups may keep the old contents.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy` or `unavailable` (the vault is unchanged); `outcomeUnknown` if
-    ///   the disk failed when the new file was already in use; `rolledBack`, `diverged` or `exchanged` if the file was
+    ///   the disk failed after the new file had come into use; `rolledBack`, `diverged` or `exchanged` if the file was
     ///   replaced.
     public func eraseRemoved() throws(VaultError) { _ = try maintenance.compact() }
 }
@@ -121,7 +121,8 @@ extension LogKeySlot {
 }
 
 extension Keychain {
-    /// The cost of guessing a key file that was not generated. The file's bytes are stretched with Argon2id (RFC 9106).
+    /// The cost of each guess at a passphrase, or at a key file that was not generated. Both are stretched with
+    /// Argon2id (RFC 9106).
     ///
     /// A generated key file cannot be guessed, and is not stretched.
     package struct KeyFileCost: Hashable, Sendable {

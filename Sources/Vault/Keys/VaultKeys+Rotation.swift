@@ -18,9 +18,9 @@ extension Keychain.VaultKeys {
     /// Generates a new data key, and seals everything under it in a new file, which cannot be opened with the old data
     /// key. Other processes can write in the meantime.
     ///
-    /// First remove the keys of people who must lose access. The secret of each remaining key is needed again, except
-    /// for the key in use, for commands that this machine may run, and for recipients, whose public key is enough.
-    /// People who open the vault with an age identity must compare the vault's fingerprint again.
+    /// First remove the keys of people who must lose access. The secret of each remaining key is needed again. The
+    /// exceptions are the key in use, keys with a command that this machine may run, and recipients, whose public key
+    /// is enough. People who open the vault with an age identity must compare the vault's fingerprint again.
     ///
     /// - Parameters:
     ///   - dropped: the keys to remove first. They must not include the key in use.

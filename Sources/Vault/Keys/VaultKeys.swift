@@ -97,7 +97,7 @@ extension Keychain.VaultKeys {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
-    /// Replaces a key file with another one, which is generated if there is none at the path. The data key stays the
+    /// Replaces a key file with the one at `path`, which is generated if it does not exist. The data key stays the
     /// same, so the former file still opens old copies, and thus reveals the data key.
     ///
     /// - Parameter replaced: the key to replace, by default the key that has opened this keychain.
@@ -135,8 +135,8 @@ extension Keychain.VaultKeys {
         return (report, Key.all(slots))
     }
 
-    /// Runs `body` with the key file at a path. Generates the file if there is none. If `body` then fails and has
-    /// certainly left the keys unchanged, removes the generated file again. Returns whether the file was generated.
+    /// Runs `body` with the key file at a path, which is generated first if there is none. If `body` then fails with an
+    /// error that rules out a change of the keys, removes the generated file. Returns whether the file was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {

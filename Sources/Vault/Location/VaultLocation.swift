@@ -31,7 +31,7 @@ public struct VaultLocation: Hashable, Sendable {
     /// Whether ``keyFile`` is the vault's own key file. If not, the error for a missing key file suggests no other
     /// path.
     var isOwnKeyFile = true
-    /// The folders in which others may read root's key files, because systemd and Docker create the files that way.
+    /// The folders below which root's key files may be readable by other users. Systemd and Docker create such files.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
@@ -157,7 +157,7 @@ extension VaultLocation {
                 "\(what) is neither a path nor the URL of a database. Write postgresql://HOST/DATABASE#NAME. If it is "
                     + "the name of a file, write ./ before it.")
         }
-        // Compactions name their temporary files `.*.vault-new`, and would delete this file as a leftover.
+        // A file named `.x.vault-new` would be deleted as the leftover temporary file of a compaction of the vault `x`.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
@@ -209,7 +209,8 @@ extension LocationVariables {
         if let name {
             guard VaultConfiguration.isName(name[...]) else { return nil }
             let configuration = try VaultConfiguration.read(variables: self)
-            // If no file has this name, it must be the name of a section: a mistyped name must not create a vault.
+            // If the configuration has sections and no file has this name, the name must be a section's. Otherwise, a
+            // mistyped section name could create a vault at a path of that name.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
             if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
@@ -232,7 +233,7 @@ extension LocationVariables {
 enum Fingerprint {
     static func text(_ fingerprint: [UInt8]) -> String { text(Hexadecimal.string(of: fingerprint)) }
 
-    /// Groups the hex digits of a fingerprint. The log's errors contain them ungrouped.
+    /// Groups the hex digits of a fingerprint. A `LogError` contains the digits ungrouped.
     static func text(_ digits: String) -> String {
         let digits = Array(digits)
         return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }

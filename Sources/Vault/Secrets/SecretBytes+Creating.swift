@@ -30,7 +30,7 @@ extension SecretBytes {
     /// Allocates guarded memory and lets `body` fill it. `body` returns how many bytes it has used; the rest are
     /// dropped.
     ///
-    /// - Throws: the same errors as ``init(zeroCount:)`` and of `body`.
+    /// - Throws: the errors of ``init(zeroCount:)`` and of `body`.
     public init(
         unsafeCapacity capacity: Int, initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {

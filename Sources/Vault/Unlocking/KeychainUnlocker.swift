@@ -7,7 +7,7 @@ import SealedLog
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel
-        /// The location's key command, which replaces the key file.
+        /// The location's key command, which is used instead of a key file.
         case keyCommand
         case slotCommands
         case secretKeys, plugins
@@ -77,8 +77,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func advance(to next: Way) { (way, tried) = (next, 0) }
 
-    /// Returns the next slot to try in this ``way`` of unlocking. If none is left, returns nil and switches to the next
-    /// way, `next`.
+    /// Returns the next slot to try in the current ``way`` of unlocking. If none is left, switches to the way `next`
+    /// and returns nil.
     private mutating func nextSlot(of vault: LockedVault, or next: Way) -> KeySlot? {
         guard tried < vault.slots.count else {
             advance(to: next)
@@ -101,7 +101,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         do throws(LogError) {
             let key = try location.readKey(options, in: fileSystem)
             sharing = key.sharing
-            // If no slot of the vault is for a key file, there is no need to report that this file does not open it.
+            // A wrong key file is reported only if one of the vault's slots is for a key file.
             if vault.slots.contains(where: \.isOfKeyFile) { failures.add(LogError(.keyWrong)) }
             if vault.slots.has(.keyFileAndPassphrase) { keyFile = try key.copy() }
             return .keyFile(key)
@@ -281,7 +281,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
         // The fingerprint is recorded as trusted, unless the identity file pins it: that pin applies only to that file.
-        // If memory is too short to compute it, it is not recorded.
+        // If there is too little memory to compute it, it is not recorded.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }

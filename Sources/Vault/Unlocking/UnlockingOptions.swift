@@ -24,7 +24,7 @@ package protocol PassphrasePrompter: Sendable {
     func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes?
 }
 
-/// A prompter that calls the program's closure. It does not wait for other programs' prompts.
+/// A prompter that calls a closure supplied by the program. It does not wait for other programs' prompts.
 struct PlainPrompter: PassphrasePrompter {
     let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
 

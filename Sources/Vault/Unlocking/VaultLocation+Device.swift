@@ -17,7 +17,7 @@ extension VaultLocation {
             do throws(SystemError) { isThere = try unlessMissing(files.status(at: path)) != nil } catch {
                 throw LogError(error, path)
             }
-            // The unresolved path is checked for links of other users, because a resolved path contains no links.
+            // A resolved path contains no links, so links owned by other users are sought in the unresolved path.
             if !isThere,
                 let other = linkOfAnotherUser(in: deviceKey) ?? files.partOfAnotherUser(above: path.parentFolder)
             {

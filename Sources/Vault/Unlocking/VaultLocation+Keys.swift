@@ -46,7 +46,7 @@ extension VaultLocation {
     }
 }
 
-/// A key file that has been read, in a class because closures cannot capture noncopyable values.
+/// A key file that has been read. This is a class because closures cannot capture noncopyable values.
 final class HeldKeyFile: Sendable {
     let key: KeyFile
 

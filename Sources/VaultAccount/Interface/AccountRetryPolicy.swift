@@ -10,8 +10,8 @@ public struct AccountRetryPolicy: Hashable, Sendable {
     /// The maximum pause. If a server demands a longer pause, the call fails immediately.
     public var longestPause: Duration
 
-    /// Creates a policy: by default three attempts. Unless the server demands longer pauses, they last at most half a
-    /// second and one second.
+    /// Creates a policy. By default, it allows three attempts. The two pauses between them last at most half a second
+    /// and one second, unless the server demands longer ones.
     public init(attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30)) {
         self.attempts = max(1, attempts)
         self.firstPause = firstPause

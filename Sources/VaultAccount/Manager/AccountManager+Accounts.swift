@@ -36,7 +36,7 @@ extension AccountManager {
 
     /// Updates one field of the current account's profile.
     ///
-    /// - Throws: ``AccountError``, as ``updateProfile(_:)`` does, and the error of `body`.
+    /// - Throws: ``AccountError``, as ``updateProfile(_:)`` does; the errors of `body`.
     public func update<Field>(_ field: WritableKeyPath<Profile, Field>, _ body: (inout Field) throws -> Void) throws {
         try updateProfile { try body(&$0[keyPath: field]) }
     }

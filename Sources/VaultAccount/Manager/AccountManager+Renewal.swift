@@ -32,7 +32,8 @@ extension AccountManager {
         return try session(of: await blocking { self.load() })
     }
 
-    /// Records that the session is in use. A failure is only reported, so that the caller still gets the token.
+    /// Records that the session is in use. A store's error is reported, not thrown, so that the caller still gets the
+    /// token.
     private func recordUse(of session: Session) async {
         guard options.extendsValidityWithUse, let validity = options.validity else { return }
         let now = options.clock.now()
@@ -60,7 +61,8 @@ extension AccountManager {
             core.renewing[id] = task
             return task
         }
-        // Waits for a stream instead of `task.value`, because cancelling the caller ends only the wait for a stream.
+        // Waits for a stream instead of `task.value`: if the caller is cancelled, it stops waiting for a stream, but
+        // would go on waiting for `task.value`.
         let (results, result) = AsyncStream<Result<Session, any Error>>.makeStream()
         Task {
             result.yield(await task.result)
@@ -118,8 +120,8 @@ extension AccountManager {
 
     /// Logs in with the kept password after a rejection or expiry, unless the options forbid it or the server ended the
     /// session. Logs the person out if no login is possible after a rejection, or if the server rejects the password.
-    /// Rethrows all other errors. Rejected tokens do not by themselves mean that the login has ended: a server that
-    /// rotates tokens rejects the former ones even if its answer with the new ones was lost.
+    /// Rethrows all other errors. A rejection of the tokens does not prove that the login has ended: a server that
+    /// rotates tokens rejects the old ones even if its response with the new ones was lost.
     private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {

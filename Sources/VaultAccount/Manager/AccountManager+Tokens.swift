@@ -26,7 +26,7 @@ extension AccountManager {
         try await reportedAsynchronously { try await freshSession(insteadOf: rejected).tokens.access }
     }
 
-    /// Renews the tokens even if they are still valid, for example to invalidate the former ones.
+    /// Renews the tokens even if they are still valid, for example to invalidate the old ones.
     ///
     /// After a rejected request, use ``accessToken(insteadOf:)``, which renews each token only once.
     ///

@@ -23,8 +23,8 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
         /// Whether ``validity`` is measured from the last use of the login, not from its start. Returning or renewing a
         /// token is a use. A use is recorded only if a tenth of the validity has passed since the last recorded one.
         public var extendsValidityWithUse = false
-        /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
-        /// renewed automatically when a token is needed.
+        /// Whether the password is kept in the vault. If so, the manager logs in with it when a token is needed and the
+        /// login is too old or the server has rejected the tokens, but not if the server ended the session.
         public var keepsPassword = false
         /// How long before its expiry an access token is renewed, at most half of the token's lifetime. This allows for
         /// the duration of a request and for differences between clocks.

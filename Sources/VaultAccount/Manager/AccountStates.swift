@@ -6,7 +6,7 @@ extension AccountManager {
     public var states: AccountStates<Service> { AccountStates(manager: self) }
 }
 
-/// A sequence of an ``AccountManager``'s current state, and then of its latest state after each change.
+/// The states of an ``AccountManager``: first the current state, and then the latest state after each change.
 public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
     public typealias Element = AccountState<Service.Profile>
 

@@ -43,8 +43,8 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Removes the record that a source has been migrated. Its plain copy has been removed, so any later one is a new
-    /// account.
+    /// Removes the record that a source has been migrated. The source's plain copy is gone, so an account that is found
+    /// there later is a new one.
     private func forget(_ source: AccountSource) throws {
         let vault = try vault()
         for id in try vault.migratedIDs() where try vault.migrated(id).read() == source.name {
@@ -71,8 +71,8 @@ extension AccountVault {
             let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
             if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }
-        // An account that was logged in with this version of the app stays current. The person can switch to the
-        // migrated one.
+        // If an account is already current, such as one that was logged in with this version of the app, it stays
+        // current. The person can switch to the migrated account.
         if try transaction.read(current) == nil {
             try transaction.write(account.id, to: current)
             try transaction.remove(ended)
@@ -81,8 +81,9 @@ extension AccountVault {
         return .tokensKept
     }
 
-    /// Keeps the password of a migrated account that has no token, for the next automatic login. If someone is logged
-    /// in with the same user name, keeps the password for that account instead.
+    /// Keeps the password of a migrated account that has no token. If there is no current account, keeps it for the
+    /// next automatic login, unless another login already waits for that. If the current account has the same user name
+    /// but no kept password, keeps it for that account, provided that `keepsPassword` is true.
     private func keep(
         _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
     ) throws -> AccountMigration.Outcome {

@@ -8,7 +8,7 @@ import Vault
 extension AccountStorage {
     func finishPendingWork() throws { for id in try vault().pendingIDs() { try finishPendingWork(for: id) } }
 
-    /// Finishes the pending work for one account. A former profile is removed before a new one is written.
+    /// Finishes the pending work for one account. An old profile is removed before a new one is written.
     func finishPendingWork(for id: String) throws {
         try removeProfile(id)
         if try writeProfile(id) { try removeProfile(id) }
@@ -27,8 +27,8 @@ extension AccountStorage {
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process had already removed the profile of this logout. The one removed here may belong to a new
-            // login, so it is restored.
+            // Another process had already removed the profile after this logout. The profile removed here may belong to
+            // a later login, so it is restored.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
@@ -60,7 +60,7 @@ extension AccountStorage {
                 try transaction.remove(vault.pendingChange(id))
                 return false
             }
-            // A different pending change belongs to a later login, which writes it itself.
+            // A different pending change was recorded after this one, and is left to another call of this function.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
             // If the server has logged the user out, the profile is kept.
             let reason = try transaction.read(vault.ended)

@@ -36,7 +36,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     }
 
     func update(_ id: String, _ body: (inout Profile) throws -> Void) throws {
-        // Write a login's pending change first, because it is older than this change.
+        // Write any pending change of the account first, because it is older than this change.
         try finishPendingWork(for: id)
         let vault = try vault()
         let secrets = try Profile.secretFields.isEmpty ? [:] : vault.secrets(id).read() ?? [:]

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Vault
 
 extension AccountVault {
-    /// Stores a session and makes its account the current one. Records `plain` as a pending change, to be written to
-    /// the preferences later.
+    /// Stores a session and makes its account the current one. Also stores `plain`, the change to the profile's plain
+    /// fields, as a pending change, which is written to the preferences later.
     ///
     /// - Parameter former: the session that `session` renews. If both have the same account id, the current account
     ///   does not change. If the tokens of `former` have been replaced in the meantime, nothing is changed.

@@ -59,21 +59,21 @@ extension AccountProfile {
         return fields
     }
 
-    /// Returns the change that turns the stored fields into this profile, but keeps fields of other app versions.
+    /// Returns the change that makes the stored fields match this profile. Keeps fields known only to other versions of
+    /// the app.
     func change(from stored: [String: StoredValue]) throws -> ProfileChange {
         let fields = try fields()
         let own = Self.from(primitive: .dictionary(fields))
-        // Distinguishes cleared fields from fields that this app version does not know. Decodes the profile with each
-        // missing field added. If the result differs or decoding fails, this version knows the field, so the field was
-        // cleared. Otherwise, the field belongs to another version.
+        // A stored field that the profile lacks was either cleared or is unknown to this app version. To find out, the
+        // profile is decoded with the field added. If the result differs or decoding fails, this version knows the
+        // field, so the field was cleared. Otherwise, the field belongs to another version.
         let cleared = stored.filter { name, value in
             fields[name] == nil && Self.from(primitive: .dictionary(fields.merging([name: value]) { $1 })) != own
         }
         return ProfileChange(fields: fields, cleared: Set(cleared.keys))
     }
 
-    /// Returns the change to this profile from `baseline`, the fields that were stored at the time of the server
-    /// request.
+    /// Returns how this profile differs from `baseline`, the fields that were stored at the time of the server request.
     func change(since baseline: [String: StoredValue]) throws -> ProfileChange {
         var change = try change(from: baseline)
         change.fields = change.fields.filter { baseline[$0.key] != $0.value }

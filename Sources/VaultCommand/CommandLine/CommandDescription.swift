@@ -98,7 +98,8 @@ struct CommandDescription: Sendable {
     var exitCodes: [ExitCodeDescription] = []
     /// Whether users might type a secret as an argument by mistake. If so, errors do not repeat any argument.
     var mayHoldSecrets = false
-    /// The exit code of every failure of the command, or nil if failures have different exit codes.
+    /// The exit code of all failures of the command except `notExecutable` and `notInstalled`; nil if every failure
+    /// keeps its own exit code.
     var failure: ExitCode?
 
     var paragraphs: [String] { details.split(separator: "\n\n").map(String.init) }

@@ -7,7 +7,7 @@ enum HelperName: String, CaseIterable {
     case dockerCredential = "docker-credential-vault"
     case askpass = "vault-askpass"
 
-    /// The command that `vault` runs, with the arguments of the process, if it is started under this name.
+    /// The command that `vault` runs if it is started under this name. It receives the process's arguments.
     var command: CommandName {
         switch self {
         case .gitCredential: .gitCredential

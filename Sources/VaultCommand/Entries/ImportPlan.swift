@@ -13,7 +13,7 @@ struct ImportPlan {
     private(set) var entries: [PlannedEntry] = []
     /// The names in the plan, compared bytewise. As strings, two spellings of an accented letter would be equal.
     private var names: Set<EntryName> = []
-    /// For each proposed name, the last number that was appended to it in search of an unused name.
+    /// For each proposed name, the last number tried in the search for an unused name. The number 1 is not appended.
     private var numbers: [String: Int] = [:]
 
     init(prefix: String) { self.prefix = prefix }

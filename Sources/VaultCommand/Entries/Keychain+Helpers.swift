@@ -29,8 +29,8 @@ extension [String: String] {
 }
 
 extension Keychain {
-    /// Returns a name for which neither an entry nor an entry for its `field` exists. If `proposed` is taken, appends a
-    /// number, as in `git/github.com/mia~2`.
+    /// Returns a name that has no entry, and no entry for its `field` either. If `proposed` is taken, appends a number,
+    /// as in `git/github.com/mia~2`.
     func freeName(like proposed: String, withField field: Login.Field? = nil) throws(VaultError) -> String {
         var name = proposed
         var number = 1

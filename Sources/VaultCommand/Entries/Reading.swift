@@ -1,7 +1,7 @@
 import SealedFormat
 import Vault
 
-// Checks of the policies that users set, and the methods that read values and enforce these policies.
+// Methods that check the policies set by users, and methods that read values and enforce these policies.
 
 extension ReadingPolicy {
     /// Throws a usage error if `attributes` contain an unknown policy. An empty policy is valid.

@@ -7,7 +7,7 @@ struct AdvisedCommand {
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each preceded by a space.
     private var keyOptions: String
-    /// The key options for a vault that is named by its path, to which no section of the configuration applies.
+    /// The key options for a vault named by its path. No section of the configuration applies to such a vault.
     private var otherKeyOptions: String
 
     /// - Parameters:

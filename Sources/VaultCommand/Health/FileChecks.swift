@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// Checks a vault's files without opening the vault. The checks concern modes, folders and file systems.
+/// Checks a vault's files without opening the vault, for example their modes, their folders and the file system.
 struct FileChecks {
     let location: VaultLocation
-    /// The sources of the vault's and the key file's paths as shown in messages, such as `from --vault`.
+    /// Phrases that tell the user where the vault's path and the key file's path come from, such as `from --vault`.
     let rules: (vault: String, key: String)
     let advised: AdvisedCommand
 

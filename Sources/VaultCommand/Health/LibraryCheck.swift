@@ -38,7 +38,8 @@ enum LibraryCheck {
             guard let package = fields["Package"], let version = fields["Version"],
                 fields["Status"]?.hasSuffix(" installed") == true
             else { return }
-            // If the source package's version differs from the package's, the field reads `Source: gcc-12 (12.2.0-14)`.
+            // If the source package's version differs from the package's own, it follows the name in parentheses, as in
+            // `Source: gcc-12 (12.2.0-14)`.
             let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
             guard let source = words.first, sources.contains(source) else { return }
             let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version

@@ -21,8 +21,8 @@ struct PromptTerminal: ~Copyable {
         /// A question. The user types the answer visibly, in the terminal's own line mode.
         case question
         case prompt
-        /// A list, whose lines start at the cursor and are erased before the terminal is restored. If the terminal's
-        /// size changes, an interruption is reported. Ctrl-C is read as a key and raises no signal.
+        /// A list. Its lines start at the cursor and are erased before the terminal is restored. A change of the
+        /// terminal's size counts as an interruption. Ctrl-C is read as a key and raises no signal.
         case list
     }
 
@@ -139,8 +139,8 @@ struct PromptTerminal: ~Copyable {
                 StandardError.write("vault: Waiting to show a prompt. Run `fg`.\n")
             }
             isReported = true
-            // In the background, tcdrain raises SIGTTOU, which stops this process; that is the only reason to call it.
-            // The call fails if no shell could continue this process.
+            // tcdrain is called only because, in the background, it raises SIGTTOU, which stops this process. The call
+            // fails instead if there is no shell that could continue the process.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground
             }

@@ -147,7 +147,8 @@ enum GivenKey {
 
     static func contents(of descriptor: Int32) throws -> KeyFileContents {
         if let held = held.withLock({ $0 }) { return held }
-        // This command may run programs to obtain other keys. They must not inherit the descriptor of this key.
+        // This command may run programs to obtain other keys. They must not inherit the descriptor from which this key
+        // is read.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let bytes = try ValueInput.read(from: descriptor, named: "Descriptor \(descriptor)", isExact: true)
         let contents = KeyFileContents(bytes)

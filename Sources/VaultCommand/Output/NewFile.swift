@@ -33,7 +33,8 @@ enum NewFile {
         }
     }
 
-    /// Throws if root would create another program's file in another user's home, or would become the file's owner.
+    /// Throws if root would create another program's file in another user's folder, or would become the owner of a file
+    /// there.
     ///
     /// - Parameter isReplaced: whether the other program replaces the file, which changes its owner.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {

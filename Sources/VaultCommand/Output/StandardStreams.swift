@@ -26,7 +26,7 @@ enum StandardOutput {
 
     static func write(_ secret: borrowing SecretBytes) throws(CommandError) { try secret.withUnsafeBytes(write) }
 
-    /// Returns a string from the vault for a list: escaped if standard output is a terminal, otherwise unchanged.
+    /// Returns a string as it should be printed: escaped if standard output is a terminal, otherwise unchanged.
     static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }
 }
 

@@ -47,8 +47,8 @@ struct KeyDecoder {
             switch byte {
             case UInt8(ascii: "A"): return .up
             case UInt8(ascii: "B"): return .down
-            // These are a sequence's parameters, or the second `[` of a Linux console's function key, such as `ESC [ [
-            // A`.
+            // The sequence continues with a parameter, or with the second `[` that the Linux console sends for some
+            // function keys, as in `ESC [ [ A`.
             case 0x20...0x3F, UInt8(ascii: "["): state = .sequence
             default: break
             }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The terminal modes from before a prompt. During the prompt, they are stored in two elements of the terminal's `c_cc`
-/// (its control characters) that Linux does not use.
+/// A record of the terminal modes from before a prompt. During the prompt, it is kept in two elements of the terminal's
+/// `c_cc` (the array of control characters) that Linux does not use.
 enum ModesBeforePrompt {
     /// The indices in `c_cc` of the two elements that store the former modes. Linux uses only lower indices.
     private static let indices = (flags: 17, interrupt: 18)

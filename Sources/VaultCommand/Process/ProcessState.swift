@@ -54,7 +54,7 @@ enum ProcessState {
         for descriptor in former.closedStreams { close(descriptor) }
     }
 
-    /// Runs `body` with the limits that a child process should inherit.
+    /// Runs `body` with the core dump limit and file mode mask from before ``harden()``, so that a child inherits them.
     static func withFormerLimits<Result>(_ body: () -> Result) -> Result {
         vault_permit_core_dumps(0)
         umask(former.fileModeMask)
@@ -118,7 +118,7 @@ enum SystemCall {
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno == EAGAIN {
-                // The pipe is nonblocking and full. Without a wait for the reader, the unwritten bytes would be lost.
+                // The pipe is nonblocking and full. Waits for the reader, so that the unwritten bytes are not lost.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else if errno != EINTR {

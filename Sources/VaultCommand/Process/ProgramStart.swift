@@ -41,8 +41,8 @@ struct ProgramStart: ~Copyable {
         case descriptor(Int32)
         /// The child's controlling terminal.
         case terminal
-        /// This process's stream with the same number. If it was closed when this process started, the child's is
-        /// closed too.
+        /// This process's corresponding stream. If it was closed when this process started, it is closed in the child
+        /// too.
         case same
     }
 

@@ -29,8 +29,8 @@ final class PseudoTerminal {
         takeSize(of: descriptor)
     }
 
-    /// Copies the modes of the user's terminal again, unless the child has changed the modes of its own terminal. The
-    /// modes copied before are wrong if this process was in the background: they were those of a shell's prompt.
+    /// Copies the user's terminal modes again, unless the child has changed those of its own terminal. A copy that
+    /// was made while this process was in the background is wrong: it has the modes that a shell set for its prompt.
     func take(_ modes: termios) {
         var found = termios()
         if tcgetattr(outer.number, &found) == 0, found.isLike(given) { give(modes) }

@@ -36,7 +36,8 @@ final class RawTerminal {
 
     /// Sets raw mode if this process has come to the foreground.
     ///
-    /// - Parameter signals: a descriptor that, once readable, ends the wait for other prompts on the terminal.
+    /// - Parameter signals: a descriptor that is readable while a signal is pending. A pending signal ends the wait for
+    ///   other prompts on the terminal to finish.
     func follow(interruptedBy signals: Int32) -> Turn {
         guard isInFront else {
             isInUse = false
@@ -44,7 +45,8 @@ final class RawTerminal {
         }
         if isInUse { return .kept }
         let isFirst = former == nil
-        // Waits until no prompt is shown. Otherwise, the terminal modes of a prompt would be saved, and restored later.
+        // Wait until no prompt is shown. Otherwise, the modes that a prompt has set would be saved as the modes to
+        // restore at the end.
         if isFirst { TerminalTurn.pass(at: terminal, interruptedBy: signals) }
         var found = termios()
         guard tcgetattr(terminal, &found) == 0 else { return .none }

@@ -140,12 +140,12 @@ struct RedactedRun: ~Copyable {
         }
         if number == SIGWINCH {
             terminal.takeSize(of: screen)
-            // The kernel signals the new size of the child's terminal to the child, so the signal of the user's
-            // terminal is not passed on.
+            // If this changes the size of the child's terminal, the kernel itself notifies the child. The signal from
+            // the user's terminal is therefore not passed on.
             if isTerminals { return }
         }
-        // No process in the child's session could continue the child, so the kernel ignores stop signals that the child
-        // does not handle. SIGSTOP stops it anyway.
+        // No other process in the child's session could continue the child after a stop. The kernel therefore ignores
+        // stop signals that the child does not handle, so SIGSTOP is sent instead.
         if SignalSet.stopping.contains(number), handlesOrIgnores(number, process: child) != true { number = SIGSTOP }
         kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
@@ -213,8 +213,8 @@ extension ChildProcess.Exit {
             Glibc.signal(number, SIG_DFL)
             SignalSet([number]).unblock()
             raise(number)
-            // A signal's default action does not end a container's first process, so that process exits with a status
-            // instead.
+            // The default action of a signal does not end the first process in a container. That process exits with a
+            // status instead.
             exit(128 + number)
         }
     }

@@ -127,7 +127,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The number of edits in progress, which is the number of this user's folders that are locked by other processes.
+    /// The number of edits in progress, counted as this user's in-memory folders that other processes have locked.
     static var openCount: Int {
         folders(named: usedName).count { path in
             let folder = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
@@ -137,7 +137,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The paths of folders that contain an edited text which could not be stored in a vault.
+    /// The paths of this user's folders that contain edited text that could not be stored in a vault.
     static var kept: [String] {
         folders(named: keptName).filter { path in
             var status = stat()

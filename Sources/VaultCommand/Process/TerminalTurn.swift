@@ -15,7 +15,7 @@ final class TerminalTurn {
         case interrupted
     }
 
-    /// How many times this process tries in vain to take its turn before it reports that it is waiting.
+    /// The number of failed retries after which this process reports that it is waiting for its turn.
     private static let attemptsUntilNotice = 100
     private static let pause: Int32 = 20
 
@@ -125,7 +125,7 @@ final class TerminalTurn {
         if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
 
-    /// Turns the echo off, unless it is already off, until the next waiting process shows its prompt.
+    /// Turns the echo off if it is on, so that nothing typed before the next waiting process's prompt is shown.
     private func hide() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, ModesBeforePrompt.of(found) == nil else { return }
@@ -156,8 +156,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Reports that this process is waiting for another command's prompt, unless a prompt is visible. Otherwise, users
-    /// could not tell why nothing happens while the prompting process is stopped.
+    /// Reports that this process is waiting for another command's prompt, unless a prompt is visible. If the prompting
+    /// process is stopped, users could not otherwise tell why nothing happens.
     private func reportWaiting() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, found.c_lflag & tcflag_t(ECHO) != 0,

@@ -51,7 +51,8 @@ enum Escaping {
         return escaped
     }
 
-    /// Calls `body` with each scalar and its bytes, or with nil and bytes that are not UTF-8. Does not copy the bytes.
+    /// Calls `body` with each scalar and its bytes. For bytes that are not UTF-8, the scalar is nil. Does not copy the
+    /// bytes.
     private static func walk(
         _ bytes: UnsafeRawBufferPointer, _ body: (Unicode.Scalar?, Slice<UnsafeRawBufferPointer>) -> Void
     ) {

@@ -14,8 +14,8 @@ enum FuzzyMatch {
     static func score(_ query: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
         guard isSubsequence(query, of: text) else { return nil }
         guard !query.isEmpty else { return 0 }
-        // For each position in the text, the best score of a match that ends there; nil if there is none. Only the
-        // query's characters processed so far must match.
+        // For each position in the text, the best score of a match that ends there; nil if there is none. The match
+        // need only contain the query's characters that have been processed so far.
         var scores: [Int?] = []
         for (index, wanted) in query.enumerated() { scores = row(wanted, in: text, isFirst: index == 0, after: scores) }
         return scores.compactMap(\.self).max()

@@ -42,7 +42,7 @@ enum TextLayout {
         return onLeft ? spaces + text : text + spaces
     }
 
-    /// Breaks lines of help between words, for a terminal of `columns` columns or, if nil, for ``width``.
+    /// Wraps help text between words, to fit a terminal with `columns` columns; nil stands for ``width``.
     ///
     /// Help text consists of paragraphs, rows, and lines that belong to a row. Paragraphs are not indented. Rows are
     /// indented by two columns, and may have a term and a meaning. Lines that belong to the row above them are indented
@@ -63,7 +63,8 @@ enum TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// The maximum indent of lines that are not reflowed, such as examples, their meanings, and lines of a file.
+        /// The maximum indent of lines that are not reflowed, such as examples, explanations of them,
+        /// and lines of a file.
         static let exampleIndent = 6
 
         let indent: Int

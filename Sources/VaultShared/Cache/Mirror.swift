@@ -39,7 +39,7 @@ final class Mirror: Sendable {
     let folder: String
     let name: String
     let files: any FileSystem
-    /// The state of the copy. It is read from its file on first use, possibly during the login to the server.
+    /// The state of the copy, read from its file on first use. The login to the server may still be in progress then.
     private let state = Mutex(Reading())
 
     private struct Reading {
@@ -61,7 +61,7 @@ final class Mirror: Sendable {
             if !state.isDone {
                 state.isDone = true
                 state.found = read()
-                // The log is opened from the copy's state, and therefore includes the copy's last log position.
+                // The log is opened from this state, so it includes the copy's changes up to the copy's last position.
                 state.included = state.included ?? state.found?.head.position
             }
             return body(&state)
@@ -77,7 +77,7 @@ final class Mirror: Sendable {
         return found
     }
 
-    /// Reads the copy's state without opening the file with the copy's bytes.
+    /// Reads the copy's state file. Does not open the file that contains the copy's bytes.
     private func readState() -> State? {
         // The state cannot be parsed while another process is writing it, so a failed read is repeated.
         for _ in 0..<3 {
@@ -103,8 +103,8 @@ final class Mirror: Sendable {
     var contact: UInt64? { withState { $0.found?.contact } }
     /// The newest head that any process on this machine has saved in the copy; nil if there is no copy.
     var savedHead: StoreHead? {
-        // First loads the state from which this process opens the log, because that state must not be newer than the
-        // head returned here.
+        // The state from which this process opens the log must not be newer than the head returned here, so that state
+        // is loaded first.
         withState { _ in }
         return readState()?.head
     }
@@ -180,7 +180,8 @@ final class Mirror: Sendable {
             // one is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Bytes before the copy's end are saved only if the server's history is known to include that end.
+            // Bytes before the copy's end are saved only if two of three log positions are equal: the copy's end, the
+            // server's head and `included`. Otherwise, the copy's history may differ from the server's.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }

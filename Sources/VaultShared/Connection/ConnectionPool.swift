@@ -27,11 +27,11 @@ final class ConnectionPool: Sendable {
         var asked: Deadline?
     }
 
-    /// How long ``begin()`` waits for the login. The wait lets a server on this machine run, which may share a core
-    /// with this process. If the login takes longer, ``goOn()`` or ``take(until:)`` completes it.
+    /// How long ``begin()`` waits for the login. A server on this machine may share a core with this process, and can
+    /// run during the wait. If the login takes longer, ``goOn()`` or ``take(until:)`` completes it.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The time after which an answer to ``ask(_:)`` is outdated. It can be that old if the user had to enter a
-    /// passphrase in the meantime.
+    /// The answer to ``ask(_:)`` is outdated once this much time has passed since the statement was sent, for example
+    /// because the user had to enter a passphrase in the meantime.
     private static let answerLifetime: Duration = .seconds(1)
     /// The login timeout for each of several hosts. It is short, so that an unreachable host causes little delay.
     private static let patience: Duration = .seconds(2)

@@ -89,7 +89,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Prepares the recorded statements on the server if ``PreparedStatements/takeDue()`` returns any.
+    /// Prepares the statements that ``PreparedStatements/takeDue()`` returns, if any; behind a pooler, prepares none.
     private func prepare(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
         let forms = session.prepared.takeDue()
         guard !forms.isEmpty else { return }
@@ -106,7 +106,7 @@ extension PostgresConnection {
             _ = try arrive(of: 1 + forms.count, &session, until: deadline)
             session.prepared.prepared(forms)
         } catch {
-            // It is no error if the server refuses to prepare the statements, because it can execute them unprepared.
+            // A refusal to prepare the statements is ignored, because the server can execute them unprepared.
             guard case .refused = error.reason else { throw error }
         }
     }

@@ -5,8 +5,8 @@ struct PostgresError: Error {
     enum Reason: Hashable {
         /// No host of the location can be reached, or no reachable host is of the requested kind, such as a primary.
         case notConnected
-        /// The login failed although a server was reached, or its parameters are unusable, and there is no SQLSTATE.
-        /// Examples are a wrong certificate and a missing password.
+        /// The login failed without an SQLSTATE, either after a server was reached or because the login's parameters
+        /// are unusable. Examples are a wrong certificate and a missing password.
         case loginRefused
         /// The connection was lost. The statements that were sent may have been executed.
         case lost
@@ -59,7 +59,8 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
-    /// The error of a statement in a transaction that has been aborted because an earlier statement was refused.
+    /// The error of a transaction that cannot be committed: the server refused an earlier statement, or the vault's row
+    /// is not as expected.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
     static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
@@ -86,7 +87,7 @@ struct PostgresError: Error {
     /// How useful the error is to users: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
-    /// Returns the more useful of this error and another host's, or this error if both are equally useful.
+    /// Returns this error or another host's, whichever is more useful. If they are equally useful, returns this error.
     func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
     /// Whether a retry of the same transaction may succeed, for example after a serialization failure, a deadlock, the
@@ -94,8 +95,8 @@ struct PostgresError: Error {
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether the server no longer has the prepared statement that it was to execute.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a wait for a lock timed out, because of the limit for that wait or of a time limit set for the database
-    /// role.
+    /// Whether a wait for a lock timed out. It may have reached its own limit, or a time limit set for the server or
+    /// the database role.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
     /// Whether a compare-and-append has failed: the log no longer ends at the expected position, or already has an
     /// extent at the offset. Usually another process got there first.

@@ -32,15 +32,16 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Counts a flight, that is, several statements in one round trip. Of the session's first `flightsBefore` flights,
-    /// the statements of the second half are recorded, and prepared after the last one.
+    /// Counts a flight, that is, the statements sent in one round trip. Records the statements of the second half of
+    /// the session's first `flightsBefore` flights, so that they can then be prepared.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the statements to prepare on the first call after `flightsBefore` flights, and none on all other calls.
+    /// Returns the recorded statements, once, on the first call after `flightsBefore` flights. All other calls return
+    /// none.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])

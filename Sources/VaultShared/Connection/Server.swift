@@ -13,7 +13,7 @@ struct Server: Sendable {
 
     /// The value of libpq's parameter `sslmode`.
     var mode: String { parameters["sslmode"] ?? "" }
-    /// Advice for a refused login to `localhost`. It is a name, so it does not count as this machine.
+    /// Advice for a refused login to `localhost`, which does not count as this machine because it is a host name.
     var advice: String? {
         guard mode == Server.proof, parameters["host"] == "localhost" else { return nil }
         return "A server specified by name needs a certificate (sslmode=verify-full). For a server on this "
@@ -59,8 +59,8 @@ struct Server: Sendable {
         }
     }
 
-    /// The path of the trusted certificates: the user's file if it is trustworthy, otherwise the system's file. It is
-    /// nil only if neither can be read, because libpq would use the user's file if no path were set.
+    /// The path of the trusted certificates: the user's file if it is readable and trustworthy, otherwise the system's
+    /// file; nil only if neither is readable. Without a path, libpq would use even an untrustworthy user's file.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let own = "\(home)/.postgresql/root.crt"
@@ -77,7 +77,8 @@ struct Server: Sendable {
 }
 
 extension ConnectionParameters {
-    /// Returns the parameters of one of several hosts, whose names, addresses and ports are comma-separated lists.
+    /// Returns the parameters of the host at `index`. If there are several hosts, their names, addresses and ports are
+    /// comma-separated lists.
     fileprivate func ofHost(_ index: Int, among count: Int) -> ConnectionParameters {
         guard count > 1 else { return self }
         var parameters = self

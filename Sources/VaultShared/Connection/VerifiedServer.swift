@@ -45,7 +45,7 @@ struct VerifiedServer: Sendable {
             && attributes[Key.username].map { $0.isSame(as: user) } ?? true
     }
 
-    /// Throws `guarded` if `attributes` do not permit the use of the entry's password for the databases of all
+    /// Throws `guarded` unless `attributes` permit the entry's password to be used for the databases of every server in
     /// `servers`.
     ///
     /// - Parameter vault: the path of the vault that contains the entry, for the error message.

@@ -49,7 +49,7 @@ struct Wire: ~Copyable {
         try withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { (piece) throws(PostgresError) in
             let count = recv(server.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN || errno == EINTR { return }
-            // If the connection to the server has ended, libpq gets an end of file, so that it reports the loss.
+            // If the connection to the server has ended, libpq is sent an end of file, so that it reports the loss.
             guard count > 0 else {
                 shutdown(inner.number, Int32(SHUT_WR))
                 return
@@ -58,13 +58,13 @@ struct Wire: ~Copyable {
                 throw PostgresError(.malformed, "the server sends more than was requested")
             }
             allowance -= UInt64(count)
-            // The socket pair is empty and has room for a whole piece, so it is an error if only part of it is sent.
+            // The socket pair is empty and has room for a whole piece, so sending only part of one is an error.
             guard send(inner.number, piece.baseAddress, count, Wire.sending) == count
             else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.message(for: errno))") }
         }
     }
 
-    /// Sends as many of libpq's bytes as the server accepts immediately.
+    /// Passes bytes from libpq to the server, as many as can be sent without waiting.
     ///
     /// If sending fails, shuts down the sending half of the connection. Otherwise the server would wait for the rest of
     /// a message, and libpq for an answer.

@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// The local files for a vault in a database: its local copy, and changes that are pending until a merge.
+// The local files for a vault in a database: its local copy, and changes made offline that are yet to be merged.
 
 extension PostgresLocation {
     package func pending() throws(LogError) -> FileLocation? {

@@ -75,9 +75,9 @@ private final class DatabaseWatch: Sendable {
     deinit { loop.stop() }
 
     final class Loop: Sendable {
-        /// The polling interval for a server that does not notify, in milliseconds.
+        /// The polling interval in milliseconds while notifications from the server cannot be relied on.
         private static let shortPause: Int32 = 1_000
-        /// The polling interval for a server that notifies, in milliseconds.
+        /// The polling interval in milliseconds while the server also sends notifications of changes.
         private static let longPause: Int32 = 5_000
 
         private let location: PostgresLocation
@@ -121,8 +121,8 @@ private final class DatabaseWatch: Sendable {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // Writers that checked for listeners before this listener acquired the lock have not notified it.
-                    // It calls `onChange` in case it missed a change.
+                    // Writers that checked for listeners before this one acquired the lock have not notified it, so
+                    // it calls `onChange` in case it missed a change.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

@@ -28,7 +28,8 @@ package final class PostgresLocation: StoreLocation {
     let pendingPath: String?
     /// The path prefixes of saved copies, which contain changes that the vault in the database lacks.
     let keptPaths: [String]
-    /// The local copy's last log position when it was last saved to a separate file; nil if it was never saved.
+    /// The last log position of the local copy when this object last saved the copy to a separate file; nil if it has
+    /// not saved the copy.
     let copyInFile = Mutex<LogPosition?>(nil)
     /// The notices for the user about saved copies, and about the use of the local copy instead of the server.
     let notices = NoticeBoard()
@@ -143,8 +144,8 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Queue
 
-    /// Whether this process bypasses the queue for the vault's lock. It does so for a while after it has found the
-    /// queue blocked but the vault's row free.
+    /// Whether this process bypasses the queue for the vault's lock. Once it has found the queue blocked although the
+    /// vault's row was free, it does so for a while.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
@@ -157,8 +158,8 @@ package final class PostgresLocation: StoreLocation {
             let key = RunningHash.number(of: "schema")
             do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
-                // The second attempt bypasses the queue, because another user may be blocking the queue without
-                // creating any tables.
+                // The second attempt bypasses the queue, because another user may be blocking it even though they are
+                // not creating any tables.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
                     // The error is ignored if the tables exist now, because another process may have created them.
                     guard (try? flight([.tables])) != nil else { throw error }

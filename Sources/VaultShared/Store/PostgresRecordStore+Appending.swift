@@ -2,10 +2,10 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// A writer acquires the vault's lock before it appends a record. Compared with a compare-and-append without a lock,
-// this costs no more if there is no contention, and far less if there is. But correctness depends only on the primary
-// key and on the append statement, which fails unless the log still ends where expected, because CockroachDB does not
-// guarantee its locks.
+// A writer acquires the vault's lock before it appends a record. Without contention, this costs no more than a
+// compare-and-append without a lock; under contention, it costs far less. But because CockroachDB does not guarantee
+// its locks, correctness depends only on the primary key and on the append statement, which fails unless the log still
+// ends where expected.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -73,8 +73,8 @@ extension PostgresRecordStore {
     /// - Parameter key: the key of the queue's lock; if nil, waits only for the lock of the vault's row.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // The server ends the wait for a lock at the deadline. The response may arrive later, so that a free lock can
-        // be acquired even after the deadline.
+        // The server stops waiting for a lock at the deadline, but this process waits longer for the response. So a
+        // free lock can be acquired even after the deadline.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -145,7 +145,7 @@ extension PostgresRecordStore {
             // If another thread has already read later records, its copy of the vault's row is newer and is kept.
             guard state.head.position.sequence < head.position.sequence else { return }
             state.head = head
-            // The bytes in memory are replaced, since appending would copy all bytes read when the lock was acquired.
+            // Replace the bytes in memory: appending to them would copy all bytes read when the lock was acquired.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
         mirror(bytes.map { [$0] } ?? [], as: head)
@@ -274,8 +274,8 @@ extension PostgresRecordStore {
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {
-            // CockroachDB lacks the function that `proof` calls, and needs no proof: nothing there can cancel a
-            // commit's wait.
+            // CockroachDB lacks the function that `proof` calls. It needs no proof, because a commit's wait cannot be
+            // cancelled there.
             guard error.isMissingFunction else { throw error }
         }
     }

@@ -24,8 +24,8 @@ extension PostgresRecordStore: MachineCopy {
 
     func accept(over kept: LogPosition?, continuing isContinued: Bool) {
         if let kept { location.mirror?.setIncluded(kept) }
-        // Saves the local copy only up to the head that was read when the store was opened. The end of the log has been
-        // compared with this head only.
+        // Saves the local copy no further than the head that was read when the store was opened, because the log's end
+        // has been compared only with that head.
         let head = state.withLock { state in state.accept(continuing: isContinued) ? state.head : nil }
         if let head { mirror(as: head) }
     }
@@ -107,7 +107,7 @@ extension PostgresRecordStore: MachineCopy {
 }
 
 extension PostgresRecordStore {
-    /// Saves to the local copy the bytes that this store has read, and `newBytes`.
+    /// Saves `newBytes`, and the bytes that this store has read, to the local copy.
     ///
     /// - Parameter head: the head with which the log has been compared. Later heads are not saved.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
@@ -121,8 +121,8 @@ extension PostgresRecordStore {
         case .own: isNew = false
         case .another(let isContinued): isNew = !(isContinued && mirror.savedHead?.generation == generation)
         }
-        // If the local copy's former bytes were dropped, reads use the copy from now on. If they were kept, reads
-        // bypass the copy for now: bad bytes in it may be the reason why this store was opened.
+        // If the local copy's old bytes were dropped, reads use the copy from now on. If they were kept, reads bypass
+        // the copy for now, because bad bytes in it may be why this store was opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), case .another = copy else { return }
         let confirmed = state.withLock { state in
             state.copy = .own

@@ -71,7 +71,7 @@ extension PostgresRecordStore {
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
         // Only checks whether the lock on new generations is free; the first write acquires that lock. The check uses
-        // the connection that holds the vault's lock, because another one would be wasted if the lock is taken.
+        // the connection that holds the vault's lock, so that no second one is used if generations are locked.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))

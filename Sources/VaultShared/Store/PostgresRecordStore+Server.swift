@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-// Compares the end of the log that was read with the end that is recorded in the vault's row.
+// Compares the end of the log, as it was read, with the end recorded in the vault's row.
 
 extension PostgresRecordStore: StoreServer {
     var name: String? { location.pool.lastHost?.name }
@@ -63,8 +63,8 @@ extension PostgresRecordStore {
     }
 
     private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
-        // If another thread changes the known end of the log during the request, the server's answer is outdated, so
-        // the request is repeated.
+        // If another thread updates the known row of the vault during the request, the server's answer may be outdated,
+        // so the request is repeated.
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ $0.takeNew() }) && location.isShortLived { break }

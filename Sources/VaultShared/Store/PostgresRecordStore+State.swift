@@ -13,24 +13,25 @@ extension PostgresRecordStore {
                 }
             }
         }
-        /// The last contents of the vault's row that the database returned while this store's generation was current.
-        /// Readers of this store need them. nil while the generation is still current.
+        /// The contents of the vault's row, as last returned by the database while this store's generation was current.
+        /// Readers of this store need them. nil while this store's generation is current.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
         /// Bytes that the database returned with the vault's row: the header's extent, and the end of the initial
         /// contents.
         private(set) var pieces: [StoreBytes]
-        /// Whether the database has bytes after the log's end that the vault's row records.
+        /// Whether the database has bytes after the end of the log, as recorded in the vault's row.
         var hasMore = false
         /// The end of the last extent in the database, if ``ignoreStatedEnd()`` has been called; nil if the log's end
         /// is taken from the vault's row.
         var sizeFound: UInt64?
         /// The bytes at the end of the store that are in memory.
         var tail: StoreBytes
-        /// New bytes that the log has not accepted yet, each with the vault's row that the database returned with them.
+        /// Batches of new bytes that the log has not accepted yet, each with the vault's row that the database returned
+        /// with it.
         var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
-        /// The last block read from the server that cannot be read back from the local copy, for example because there
-        /// is no copy.
+        /// The last block read from the server that has to stay in memory, because it cannot be read back from the
+        /// local copy. For example, there may be no copy.
         private(set) var block = StoreBytes(offset: 0)
         /// Blocks read from the server. They are saved to the local copy once it is confirmed that the server's history
         /// includes the copy's.
@@ -61,15 +62,15 @@ extension PostgresRecordStore {
         /// The log has opened and accepted the store, or has written it, so the store's bytes may be saved to the local
         /// copy.
         ///
-        /// - Parameter isNew: whether the vault's row was just read to open the log. If so, a short-lived program need
-        ///   not read it again.
+        /// - Parameter isNew: whether the vault's row has just been read in order to open the log. If so, a short-lived
+        ///   program need not read it again.
         case open(isNew: Bool)
     }
 
     /// Whether the local copy is a copy of this store (`own`), or may be one of another store.
     enum CopyState {
         case own
-        /// The copy may be one of another store, and may be needed to repair a server. So it is used for this store
+        /// The copy may be a copy of another store and may be needed to repair a server, so it is used for this store
         /// only after the log has accepted this store.
         ///
         /// - Parameter isContinued: whether the log includes the log position at the copy's end. If so, the copy's
@@ -123,7 +124,7 @@ extension PostgresRecordStore.State {
 
     var isKept: Bool { if case .kept = phase { true } else { false } }
 
-    /// Whether the log has opened and accepted the store, or has written it.
+    /// Whether the log has written this store, or has opened and accepted it.
     var isOpen: Bool {
         switch phase {
         case .kept(let isOpen): isOpen
@@ -141,13 +142,14 @@ extension PostgresRecordStore.State {
     /// Applies `change` to the data of a store that is under construction. Does nothing for any other store.
     mutating func construct(_ change: (inout PostgresRecordStore.Construction) -> Void) {
         guard case .constructing(var construction) = phase else { return }
-        // While `phase` also refers to the construction's queued bytes, `change` would copy all of them.
+        // If `phase` still referred to the construction's queued bytes, `change` would copy all of them.
         phase = .found
         change(&construction)
         phase = .constructing(construction)
     }
 
-    /// The maximum number of blocks that are held until it is known whether they may be saved to the local copy.
+    /// The maximum length of ``unconfirmed`` and of ``unfollowed``, which hold bytes until they may be saved to the
+    /// local copy.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {

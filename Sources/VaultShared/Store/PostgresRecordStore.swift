@@ -120,8 +120,9 @@ final class PostgresRecordStore: NewStore {
         do throws(PostgresError) {
             if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // If the transaction's connection fails, this read uses another one, because the transaction may belong to
-            // another thread. A store under construction, however, can be read only on its own connection.
+            // If the transaction's connection fails, this read does not fail but uses another connection, because the
+            // transaction may belong to another thread. A store under construction, however, can be read only on its
+            // own connection.
             guard construction == nil else { throw location.translation(of: error) }
         }
         try location.attempt(until: deadline) { () throws(PostgresError) in

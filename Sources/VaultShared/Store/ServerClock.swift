@@ -3,7 +3,8 @@ import SealedFormat
 import Vault
 
 /// The difference between the server's clock and this machine's. A server may report a false time, so no stored time
-/// depends on it. A server's earlier time only limits which history is dropped, and which times a merge accepts.
+/// depends on it. If the server's time is earlier than this machine's, it is the one that decides which history is old
+/// enough to be dropped, and which times a merge accepts.
 final class ServerClock: Sendable {
     private let found = Mutex<Int64?>(nil)
     private let notices = NoticeBoard()

@@ -6,7 +6,8 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
-    /// The server's clock in milliseconds since 1970. `now()` would return the time before any wait for a lock.
+    /// The server's clock in milliseconds since 1970. `now()` is not used, because it returns the time at which the
+    /// transaction began, before any wait for a lock.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
     /// The column in which ``head(of:)`` returns the server's time.
     static let clockColumn: Int32 = 6
@@ -28,8 +29,8 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Selects the extents that start in the last `count` bytes, and not before the offset that the log's hint
-    /// contains. If the log has at most `count` bytes, selects all extents.
+    /// Selects the extents that start in the log's last `count` bytes, but none that start before the offset in the
+    /// log's hint. If the log has at most `count` bytes, selects all of its extents.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -204,7 +205,7 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
-    /// Selects a row if a generation has been replaced. Its contents are then part of a later generation.
+    /// Selects a generation's row if the generation has been replaced. A later generation then includes its contents.
     static func replaced(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
@@ -256,7 +257,7 @@ extension Statement {
     /// Tries to acquire a lock that lasts for the transaction. A pooler would pass a session's lock to another client.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
-    /// Applies the settings in ``promises``, and disables the timeout for idling between the transaction's statements.
+    /// Applies the settings in ``promises``, and lets the transaction idle between statements without a timeout.
     static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true), \(promises)")
 }
 

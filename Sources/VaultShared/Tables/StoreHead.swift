@@ -6,8 +6,8 @@ import Sealing
 /// The row is not authenticated. The recorded end is therefore compared with the log
 /// (``PostgresRecordStore/statedEnd``). A wrong hint only costs time.
 struct StoreHead: Hashable {
-    /// The number of the vault's current generation. Even if the row is malformed, this is the column's exact bit
-    /// pattern, so that a row with another generation never compares as equal.
+    /// The number of the vault's current generation. A malformed row's number is also kept bit for bit, so that rows
+    /// with different generations never compare as equal.
     let generation: UInt64
     let position: LogPosition
     let size: UInt64
@@ -80,7 +80,7 @@ struct StoreBytes {
         return true
     }
 
-    /// - Parameter range: a range of the store's offsets, which these bytes must include.
+    /// - Parameter range: a range of offsets in the store. It must lie within the range of these bytes.
     func withBytes<Result>(of range: Range<UInt64>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = Int(range.lowerBound - offset)
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + range.count])) }

@@ -7,7 +7,7 @@ struct SampleValue: Sendable {
     let value: StoredValue
     let mayBeRefused: Bool
 
-    /// Returns whether the value that was read back equals this one. A store may return bytes without a type as data.
+    /// Returns whether the value that was read back counts as equal: a store may return untyped bytes as data.
     func isKept(as read: StoredValue) -> Bool {
         if case .untyped(let bytes) = value, case .data(bytes) = read { return true }
         return read == value

@@ -15,7 +15,7 @@ package struct FileCallRecord: Hashable, Sendable {
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
-    /// The file's descriptor for a call of the kind ``FileCall/synchronizeData``; otherwise nil.
+    /// The file's descriptor if ``kind`` is ``FileCall/synchronizeData``; otherwise nil.
     package var descriptor: Int32?
 }
 

@@ -58,6 +58,6 @@ public final class FaultyFiles: Sendable {
     /// Cancels all planned failures.
     public func heal() { fileSystem.heal() }
 
-    /// The number of calls that have failed on demand.
+    /// The number of calls that have failed because of ``fail(_:with:after:times:)``.
     public var failures: Int { fileSystem.failures }
 }

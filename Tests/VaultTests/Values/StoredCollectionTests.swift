@@ -114,7 +114,7 @@ struct StoredCollectionTests {
         let fields: [String: StoredValue] = ["range": .array(bounds), "closed": .array([.integer(1), .integer(1)])]
         if bounds.count < 3 { #expect(try failure(reading: .dictionary(fields), as: Codes.self)?.code == .unreadable) }
         let list = StoredValue.array([.array([.integer(1), .integer(2)]), .array(bounds)])
-        #expect(try failure(reading: list, as: [Range<Int>].self)?.message.contains("(at 1: its type refuses") == true)
+        #expect(try failure(reading: list, as: [Range<Int>].self)?.message.contains("(at 1: its type rejects") == true)
     }
 
     @Test func boundsThatAreNotANumberAreUnreadable() throws {

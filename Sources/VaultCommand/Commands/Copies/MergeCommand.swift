@@ -111,8 +111,8 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // Verifies the vault before the report, which may say that a copy can be deleted. Errors are thrown after
-            // the report.
+            // The vault is verified first, because the report may say that a copy can be deleted. Errors are thrown
+            // after the report.
             if isFinished, !invocation.has(.detached) {
                 do {
                     _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
@@ -203,8 +203,8 @@ enum MergeCommand: Command {
         ]
     }
 
-    /// Returns whether the report may say that the copy can be deleted. It must not if the copy is the vault itself, or
-    /// a temporary file that git deletes.
+    /// Returns whether the report may say that the user can delete the copy. It does not say so if the copy cannot be
+    /// examined, is the vault itself, or may be a temporary file that git deletes.
     private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }

@@ -107,7 +107,7 @@ enum CollectCommand: Command {
             let time = Timestamp.text(drop.created)
             lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"
             for (key, value) in drop.attributes.sorted(by: { $0.key < $1.key }) {
-                // A value that contains a line feed could imitate another drop's line.
+                // A value that contains a line feed is quoted, because its next line could pass for another drop's.
                 let isOneLine = !value.utf8.contains(UInt8(ascii: "\n"))
                 lines += "    \(key.forTerminal)=\(isOneLine ? value.forTerminal : value.quoted)\n"
             }

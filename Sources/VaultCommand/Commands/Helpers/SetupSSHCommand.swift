@@ -48,7 +48,7 @@ enum SetupSSHCommand: Command {
                 lines: [mapping] + exports, undoing: [mapping],
                 write: { try map(name, to: path, in: keychain, AdvisedCommand(invocation)) },
                 undo: {
-                    // An entry that was removed, or mapped to another SSH key, after the setup is left alone.
+                    // If the entry has been removed or mapped to another SSH key since the setup, it is left alone.
                     guard try keychain.exists(name) else { return false }
                     let change: [String: String?] = [attribute: nil]
                     return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])

@@ -48,8 +48,8 @@ enum SystemdCredentialCommand: Command {
         return .success
     }
 
-    /// Reads the request from the peer's address. Checks the peer's user ID, because any process that can connect could
-    /// forge that address.
+    /// Reads the request, which systemd puts into the address of its end of the connection. Checks the peer's user ID,
+    /// because any process that can connect could forge such an address.
     private static func request() throws(CommandError) -> SystemdCredential {
         let peer: LocalPeer
         do throws(SystemError) { peer = try LocalPeer(of: STDIN_FILENO) } catch {

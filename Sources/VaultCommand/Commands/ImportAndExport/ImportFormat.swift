@@ -67,7 +67,7 @@ extension ImportContents {
 }
 
 extension ImportPlan {
-    /// Adds the values of a preferences file, and keeps the kind of each.
+    /// Adds the values of a preferences file. Each keeps its kind, such as integer or date.
     fileprivate mutating func addValues(ofPlainFile bytes: [UInt8], at source: String) throws {
         let values: [String: StoredValue]
         do throws(VaultError) { values = try PlainFile.values(in: bytes, from: source) } catch {
@@ -108,8 +108,8 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds of values by name. Kinds that this version does not know are included, because a later version may
-    /// have written the document.
+    /// All kinds of values, keyed by their names. Includes kinds that this version does not know, because a later
+    /// version may have written the document.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

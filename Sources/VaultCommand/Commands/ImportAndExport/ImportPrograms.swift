@@ -34,7 +34,7 @@ enum PassStore {
 
 /// GNOME's keyring, or another implementation of the Secret Service.
 enum SecretTool {
-    /// Returns the items with an attribute `KEY=VALUE`, which is required because secret-tool cannot list all items.
+    /// Returns the items with an attribute `KEY=VALUE`. It is required, because secret-tool cannot list all items.
     static func items(with attribute: String) throws -> ImportedItems {
         guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
         // secret-tool up to version 0.20 prints attributes to standard error, so both outputs are read.

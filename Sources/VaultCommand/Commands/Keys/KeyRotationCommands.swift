@@ -80,7 +80,7 @@ struct KeyChoices {
     /// The paths of new key files, by the number of the key that each one replaces.
     var replaced: [Int: String] = [:]
     var kept: Set<Int> = []
-    /// The paths of the current key files of keys to keep, by key number.
+    /// For keys to keep, the paths of their current key files, by key number.
     private var files: [Int: String] = [:]
 
     init(_ invocation: Invocation) throws(UsageError) {
@@ -126,8 +126,9 @@ struct KeyChoices {
         try Set(numbers.map { try keychain.key($0) })
     }
 
-    /// Returns the new secret of a key to replace, or the current secret of a key to keep. Prompts for the passphrase
-    /// of a kept key, if it has one. Returns nil if a key file's path was not given, or if no prompt is possible.
+    /// Returns a key's new secret if the key is to be replaced, or its current secret if it is to be kept. Prompts for
+    /// the passphrase of a kept key, if it has one. Returns nil if the path of a key file that is needed was not given,
+    /// or if no prompt is possible.
     func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]

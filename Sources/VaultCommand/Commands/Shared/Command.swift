@@ -23,7 +23,7 @@ extension Invocation {
         return exit
     }
 
-    /// Writes the result of a command that has changed a vault, then performs maintenance that has become due.
+    /// Writes the result of a command that has changed a vault, then performs any maintenance that is due.
     func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
         let exit = try finish(json: report().marked(by: keychain))
         keychain.maintenance.finishUpkeep()

@@ -96,8 +96,8 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
-        // Accepting an alarm concerns the vault on the server. With `changesNothing`, this machine's copy could be
-        // opened instead.
+        // An alarm is accepted for the vault on the server. With `changesNothing`, this machine's copy could be opened
+        // instead, if the server was unreachable a moment ago.
         if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false

@@ -43,7 +43,7 @@ struct MergedSides {
             + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, inASCII: true))" }.joined()
     }
 
-    /// Returns the command that keeps this vault's changes to the entries `names`.
+    /// Returns the merge command that keeps this vault's changes to the given entries.
     func keeping(_ names: [String]) -> String {
         advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
     }
@@ -95,8 +95,8 @@ extension CommandError {
         for cause in error.causes {
             switch cause {
             case .keyWrong:
-                // After a replacement, neither key opens both copies. So the suggested commands first add the new key
-                // to the copy that lacks it.
+                // If a key was replaced in only one copy, neither the old key nor the new one opens both copies. The
+                // suggested commands therefore first add the new key to the copy that lacks it.
                 message +=
                     "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the "
                     + "old key OLD opens. Of these commands, run the one that names the other copy:\n  "
@@ -109,7 +109,7 @@ extension CommandError {
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
-                // Normal use never exhausts the sequence numbers, so the vault at this path may be the wrong one.
+                // Normal use never exhausts the sequence numbers, so a vault that has none left may be the wrong one.
                 let moves = VaultExchange(of: vault, for: paths[0]).moves
                 message += "\nIf \(paths[0]) is the right vault, replace this one with it: \(moves)"
             default: break

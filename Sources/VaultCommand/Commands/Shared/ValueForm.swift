@@ -44,7 +44,7 @@ struct ValueForm {
 
     /// Returns a report as JSON, with a secret string added as its last member.
     static func json(_ report: JSONObject, _ key: String, _ text: borrowing SecretBytes) throws -> SecretBytes {
-        // The JSON member is inserted before the closing brace and the newline, which are the last two characters.
+        // Removes the last two characters, the closing brace and the newline. They are appended again after the member.
         let start = Array(try report.line().utf8.dropLast(2)) + Array(#","\#(key)":""#.utf8)
         return try text.withUnsafeBytes { text in
             try SecretBytes(composing: { put in

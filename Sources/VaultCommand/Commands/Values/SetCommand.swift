@@ -67,7 +67,7 @@ enum SetCommand: Command {
         let attributes = try Attributes.parse(invocation.options[.attribute] ?? [])
         let expires = try invocation.expiry
         try ReadingPolicy.checkInput(attributes, addedTo: invocation.name, AdvisedCommand(invocation))
-        // The name and the value are checked first, so that an invalid one does not lead to the creation of a vault.
+        // The name and the value are checked first, so that no vault is created if one of them is invalid.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
         let isAsked = try asksForValue(invocation)
@@ -152,7 +152,7 @@ enum SetCommand: Command {
     /// Returns whether the entry exists. Called before the prompt, so that a locked vault, or an existing entry with
     /// `--if-absent`, ends the command before the user types the secret.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        // An absent vault is not created here, because the user has not typed the value yet.
+        // A vault that does not exist is not created here, because the user has not typed the value yet.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

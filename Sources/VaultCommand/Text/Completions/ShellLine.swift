@@ -8,7 +8,7 @@ struct ShellLine: Equatable {
     /// The words without their quotes. The last word ends at the cursor, and may be empty.
     private(set) var words = [""]
     private(set) var quote = Quote.none
-    /// The beginning of the last word, which bash does not replace.
+    /// The part of the last word that bash keeps. It replaces the rest.
     private(set) var kept = ""
 
     /// - Parameter breaks: the value of bash's COMP_WORDBREAKS.

@@ -37,8 +37,8 @@ struct QRCode: ~Copyable {
 struct QRVersion: Hashable {
     /// The standard's number for this size of QR code, from 1 to 10.
     let number: Int
-    /// The total number of codewords, for data and error correction. Section 7.5.1, table 9, specifies this,
-    /// ``blockCount`` and ``checkSize``.
+    /// The total number of codewords, for data and error correction. This number, ``blockCount`` and
+    /// ``checkSize`` are specified in section 7.5.1, table 9.
     let codewords: Int
     let blockCount: Int
     /// The number of error correction codewords in each block.

@@ -8,7 +8,8 @@ struct QRMatrix: ~Copyable {
     /// The modules of the QR code, one byte each, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// The flag of a module that belongs to a function pattern. Neither data nor masks change such modules.
+    /// The flag that marks a module as part of a function pattern. Drawing data or applying a mask never changes such a
+    /// module.
     private static let function: UInt8 = 2
 
     init(_ version: QRVersion) throws(SealingError) {
@@ -57,8 +58,8 @@ struct QRMatrix: ~Copyable {
         for down in -radius...radius {
             for right in -radius...radius {
                 let distance = max(abs(down), abs(right))
-                // A finder pattern has a dark square of 3 by 3, a light ring, a dark ring, and the separator. An
-                // alignment pattern has a dark module, a light ring, and a dark ring.
+                // A finder pattern is a dark 3-by-3 square inside a light ring, a dark ring, and the light separator.
+                // An alignment pattern is a dark module inside a light ring and a dark ring.
                 let isLight = radius == 4 ? distance == 2 || distance == 4 : distance == 1
                 set(row + down, column + right, !isLight, isFunction: true)
             }
@@ -97,7 +98,8 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Returns a BCH code: `number` followed by the remainder of its division by `generator` (annexes C and D).
+    /// Returns `number` followed by the `degree` check bits of a BCH code: the remainder of a polynomial division by
+    /// `generator` (ISO/IEC 18004:2015, annexes C and D).
     static func withCheck(_ number: Int, degree: Int, generator: Int) -> Int {
         var remainder = number << degree
         while remainder >> degree > 0 {

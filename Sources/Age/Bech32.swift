@@ -16,8 +16,7 @@ enum Bech32 {
         prefix.utf8.count + 1 + (dataSize * 8 + 4) / 5 + checksumSize
     }
 
-    /// Encodes `data` into the buffer `text`. Throws `malformed` unless the buffer has exactly the required size.
-    /// `prefix` must be in lower case.
+    /// Encodes `data`. Throws `malformed` unless `text` has exactly the required size. `prefix` must be in lower case.
     static func encode(
         _ data: UnsafeRawBufferPointer, prefix: String, _ letterCase: LetterCase,
         into text: UnsafeMutableRawBufferPointer
@@ -28,8 +27,7 @@ enum Bech32 {
         let start = prefix.utf8.count + 1
         let end = text.count - checksumSize
         text.copyBytes(from: Array(prefix.utf8) + [separator])
-        // Each character represents five bits, so the data is split into groups of five bits. The last group is padded
-        // with zeros.
+        // The data is split into groups of five bits, one per character. The last group is padded with zeros.
         var bits: UInt32 = 0
         var count = 0
         var position = start
@@ -51,8 +49,7 @@ enum Bech32 {
             text[end + index] = UInt8(truncatingIfNeeded: (sum.value ^ 1) >> UInt32(5 * (5 - index))) & 31
         }
         for index in start..<text.count { text[index] = character(of: text[index]) }
-        // In age's prefixes and in Bech32 data, only letters have the bit 0x40. The mask therefore makes letters
-        // upper-case without a branch, which would depend on a secret character.
+        // In Bech32 data and age's prefixes, only letters have bit 0x40. A mask avoids branching on a secret character.
         if letterCase == .upper { for index in text.indices { text[index] &= ~((text[index] & 0x40) >> 1) } }
     }
 

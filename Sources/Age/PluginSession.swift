@@ -1,8 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A message from a plugin. It is a stanza whose first argument is a command. The body is guarded, because it may be a
-/// file key.
+/// A message from a plugin: a stanza whose first argument is a command. Its guarded body may be a file key.
 struct PluginMessage: ~Copyable {
     let arguments: [String]
     let body: SecretBytes
@@ -87,8 +86,7 @@ struct PluginSession: ~Copyable {
         return sent
     }
 
-    /// Returns the plugin's next message that needs an answer; nil if the plugin is done. Throws `plugin` or
-    /// `outOfMemory`.
+    /// Returns the next message for the caller to answer; nil if the plugin is done. Throws `plugin` or `outOfMemory`.
     mutating func next() throws(AgeError) -> PluginMessage? {
         while true {
             messageCount += 1

@@ -12,8 +12,7 @@ enum X25519Wrapping {
     private static let nonce = [UInt8](repeating: 0, count: ChaChaBox.nonceSize)
     private static let bodySize = FileKey.size + ChaChaBox.tagSize
 
-    /// Wraps a file key. Throws `outOfMemory`, or `malformed` for a public key of low order. No such key occurs by
-    /// chance.
+    /// Wraps a file key. Throws `outOfMemory`; `malformed` for a public key of low order, which never arises by chance.
     static func wrap(_ fileKey: borrowing SecretBytes, to recipient: [UInt8]) throws(AgeError) -> Stanza {
         guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
         let ephemeral = try Identity.generate()

@@ -4,8 +4,7 @@ import LinuxSystem
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
-    /// A request by ssh or ssh-add for a private key's passphrase. If the key's path is ambiguous in the prompt,
-    /// `paths` contains both possible paths.
+    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt may refer to.
     case passphrase(paths: [String])
     /// A request by git for a user name or a password.
     case git(GitPart, GitCredential)
@@ -25,8 +24,7 @@ package enum AskpassPrompt: Sendable {
         } else if let path = prompt.between("Enter passphrase for key '", "': ") {
             self = .passphrase(paths: [path])
         } else if let path = prompt.between("Enter passphrase for ", ": ") {
-            // `ssh-add -c` appends "(will confirm each use)" to the path. But a file name may also end with that text,
-            // so both paths are returned.
+            // `ssh-add -c` appends the text below. But a file name may also end with it, so both paths are returned.
             let confirmed = path.between("", " (will confirm each use)")
             self = .passphrase(paths: [path] + (confirmed.map { [$0] } ?? []))
         } else if let address = prompt.between("Username for '", "': ").flatMap(GitCredential.init(describedAs:)) {

@@ -147,7 +147,7 @@ extension UInt8 {
 }
 
 extension DotEnv {
-    /// Returns the variable name for an entry's name: in capitals, with `_` in place of unsuitable characters. For
+    /// Returns the variable name for an entry's name: in capitals, with `_` instead of unsuitable characters. For
     /// example, `db/password` becomes `DB_PASSWORD`.
     package static func variableName(of name: String) -> String {
         let letters = name.uppercased().utf8.map { byte in

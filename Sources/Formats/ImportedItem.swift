@@ -50,8 +50,7 @@ package enum LeftOut: CaseIterable, Sendable {
     case attachment, passkey, macro
     /// Items that were in the recycle bin or have expired.
     case deletedItem, expiredEntry
-    /// A server whose password is stored by a credential helper, so Docker's configuration contains only the server's
-    /// name.
+    /// A server whose password a credential helper stores, so Docker's configuration has only the server's name.
     case helpedServer
 }
 

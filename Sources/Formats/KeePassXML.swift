@@ -49,8 +49,7 @@ private final class KeePassEvents: XMLEvents {
             value = ""
             isSecret = false
         case "Value" where open.last == "String":
-            // This attribute means that the value is still encrypted with the database's inner cipher, so it cannot be
-            // read.
+            // A value with this attribute is still encrypted with the database's inner cipher, so it cannot be read.
             guard attributes["Protected"] != "True" else {
                 throw .malformed("a value is encrypted; export the database as plain XML")
             }

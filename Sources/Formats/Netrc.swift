@@ -1,7 +1,7 @@
 /// The format of `~/.netrc`, which contains logins for curl, ftp and other programs.
 ///
 /// White space separates words. As in curl, a word in double quotation marks may contain white space, `\"` and `\\`. A
-/// `#` in place of a keyword begins a comment.
+/// `#` instead of a keyword begins a comment.
 package enum Netrc {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         var reader = NetrcReader(rest: text[...])

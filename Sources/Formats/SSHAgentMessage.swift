@@ -8,8 +8,7 @@ package enum SSHAgentMessage {
     private static let confirmationConstraint: UInt8 = 2
     private static let success: [UInt8] = [0, 0, 0, 1, 6]
 
-    /// The number of bytes to read from an agent's answer: its length and its type, which shows whether the request
-    /// succeeded.
+    /// The size of the part of an answer to read: its length, and its type, which shows whether the request succeeded.
     package static let answerSize = 5
 
     /// Returns the message that adds a key.

@@ -69,8 +69,7 @@ extension ImportedItem {
         for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { add(key, value) }
     }
 
-    /// Parses a secret that git's credential helper stored. Lines after the first contain the expiry and the refresh
-    /// token.
+    /// Parses a secret that git's credential helper stored. Later lines contain the expiry and the refresh token.
     private mutating func setGitSecret(_ lines: [String], _ attributes: [String: String]) {
         password = lines.first
         for line in lines.dropFirst() {

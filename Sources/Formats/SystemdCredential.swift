@@ -5,8 +5,7 @@ package struct SystemdCredential: Hashable, Sendable {
     package let unit: String
     package let identifier: String
 
-    /// Parses the request in the address of systemd's end of the connection. Returns nil if the address does not
-    /// contain one.
+    /// Parses the request in the address of systemd's end of the connection; returns nil if it contains none.
     package init?(address: [UInt8]) {
         guard address.first == 0 else { return nil }
         let parts = address.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -20,9 +20,8 @@ package protocol FileSystem: Sendable {
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
-    /// Returns the properties of a file. Request the times only if you need them: on Linux 6.13 and later, doing so
-    /// makes the next write to the file change its inode too. The next flush must then also write the inode, so a `set`
-    /// is a third slower.
+    /// Returns the properties of a file. Request the times only if you need them: on Linux 6.13 and later, that makes
+    /// the file's next write change its inode, which the next flush must also write, so a `set` is a third slower.
     func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
@@ -41,8 +40,7 @@ package struct FileAccess: Hashable, Sendable {
     package static let readWrite = FileAccess(flags: O_RDWR)
     /// Creates a file with mode 0600. Fails if the file exists.
     package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
-    /// Opens a file for reading. This access mode and the other two `NoFollow` modes fail if the path is a symbolic
-    /// link.
+    /// Opens a file for reading. The `NoFollow` modes fail if the path is a symbolic link.
     package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
     package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
     /// Opens an existing file for reading and writing, or creates one with mode 0600.
@@ -71,8 +69,7 @@ package struct Volume: Hashable, Sendable {
 package enum LockKind: Hashable, Sendable { case shared, exclusive }
 
 extension FileSystem {
-    /// Throws `ENOSYS`. This default suffices for file systems in which every folder can be opened, and therefore
-    /// flushed on its own.
+    /// Throws `ENOSYS`. This default suffices if every folder can be opened, and therefore flushed on its own.
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         throw SystemError(ENOSYS, "flush")
     }
@@ -83,8 +80,7 @@ extension FileSystem {
 
     package func status(at path: String) throws(SystemError) -> FileStatus { try status(at: path, withTimes: false) }
 
-    /// Opens a file for writing. If that is not permitted, opens it for reading only, and sets `refusal` to the error
-    /// that prevented writing.
+    /// Opens a file for writing. If that is not permitted, opens it for reading only, and sets `refusal` to the error.
     package func open(
         _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
     ) throws(SystemError) -> FileDescriptor {
@@ -145,8 +141,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         if isStandard { close(number) }
     }
 
-    /// Creates a descriptor of a file in a simulated file system. The file stays open until `file` is released. The
-    /// kernel does not know `number`.
+    /// Creates the descriptor of a simulated file, open until `file` is released. The kernel does not know `number`.
     package init(simulated file: any AnyObject & Sendable, number: Int32) {
         self.number = number
         simulated = file

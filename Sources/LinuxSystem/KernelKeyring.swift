@@ -29,8 +29,7 @@ package enum KernelKeyring {
 
     /// Stores a secret until its time limit expires, and replaces an earlier secret with the same description.
     ///
-    /// If the call fails, the earlier secret remains unchanged. During the call, both secrets count against the user's
-    /// quota.
+    /// If the call fails, the earlier secret is unchanged. During the call, both count against the user's quota.
     ///
     /// - Parameters:
     ///   - secret: 1 to ``maximumSize`` bytes.
@@ -77,8 +76,7 @@ package enum KernelKeyring {
                 guard size <= buffer.count else { throw SystemError(EMSGSIZE, reading) }
                 return size
             }
-            // Another process may have replaced the key between the search and the read. Searching again then finds the
-            // new key.
+            // Another process may have replaced the key since the search. A new search then finds the new key.
             former = key
         }
     }
@@ -176,8 +174,7 @@ extension KernelKeyring {
                     stride(from: 0, to: size - 3, by: 4).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int32.self) }
                 }
             }
-            // The list of keys did not fit. The larger buffer also has room for keys that other processes add before
-            // the next attempt.
+            // The list did not fit. The larger buffer also has room for keys that other processes may add.
             bytes = [UInt8](repeating: 0, count: size + 256)
         }
     }

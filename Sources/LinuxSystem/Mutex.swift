@@ -55,9 +55,8 @@ private import Glibc
 package enum LockRank: UInt32, Sendable {
     case writer, view, registry, memoryFile
 
-    /// Runs code that acquires the mutexes of another log, or that acts as another thread in a test. Meanwhile, the
-    /// order check ignores the mutexes that the caller already holds. The caller must ensure that no thread acquires
-    /// these two sets of mutexes in the opposite order.
+    /// Runs code that acquires the mutexes of another log, or that acts as another thread in a test. The order check
+    /// ignores the caller's mutexes, so the caller must ensure that no thread acquires both sets in reverse order.
     package static func separately<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

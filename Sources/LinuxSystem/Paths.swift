@@ -23,7 +23,7 @@ private func resolvedPath(_ path: String, links: Int) -> String {
     // The folder before `..` does not exist yet. It cannot become a link, so `..` refers to the folder above it.
     if name == ".." { return folder.parentFolder }
     let resolved = folder == "/" ? "/" + name : folder + "/" + name
-    // If this is a dangling link, a new file is created at the link's target rather than in place of the link.
+    // If this is a dangling link, a new file is created at the link's target, so the link itself stays.
     guard links > 0, let target = target(ofLink: resolved) else { return resolved }
     return resolvedPath(target.isAbsolutePath ? target : folder + "/" + target, links: links - 1)
 }

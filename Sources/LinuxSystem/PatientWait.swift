@@ -15,8 +15,7 @@ package struct PatientWait {
         deadline = Deadline(after: patience)
     }
 
-    /// Restarts the time limit. Call this after the program has been active, or after it has had to wait for this
-    /// process.
+    /// Restarts the time limit. Call this after the program has been active or has had to wait for this process.
     package mutating func restart() { deadline = Deadline(after: patience) }
 
     /// Waits until a descriptor is ready for one of these poll(2) events. Returns the events that have occurred.

@@ -28,8 +28,7 @@ package struct PosixFileSystem: FileSystem {
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        // If this write exceeded the process's file size limit, the kernel would write only part of a record, and then
-        // send SIGXFSZ.
+        // Above the process's file size limit, the kernel would write part of a record and then send SIGXFSZ.
         guard offset + UInt64(bytes.count) <= vault_file_size_limit() else { throw SystemError(EFBIG, "write") }
         var done = 0
         while done < bytes.count {
@@ -57,8 +56,7 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// Flushes a file. If a signal interrupts the call, the call is repeated; the kernel continues the flush in the
-    /// meantime.
+    /// Flushes a file. A call that a signal interrupts is repeated; the kernel continues the flush in the meantime.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         try check(call(file.number), "flush")
     }

@@ -4,8 +4,7 @@ private import Glibc
 /// An event that signals a waiting thread to stop.
 package final class StopEvent: Sendable {
     private let isSet = Mutex(false)
-    /// A descriptor that is readable once the event is signalled. If opening it failed, it is -1, which poll(2)
-    /// ignores.
+    /// A descriptor that is readable once the event is signalled; -1, which poll(2) ignores, if none could be opened.
     private let event = FileDescriptor(owning: vault_event_descriptor())
 
     package init() {}
@@ -27,8 +26,7 @@ package final class StopEvent: Sendable {
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If poll(2) fails for lack of memory, this thread sleeps for 0.1 seconds instead of spinning. It may therefore
-        // notice the event with a delay.
+        // If poll(2) lacks memory, this thread sleeps instead of spinning, and may notice the event 0.1 seconds late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

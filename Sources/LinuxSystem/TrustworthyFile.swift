@@ -3,8 +3,7 @@ private import Glibc
 /// An open file that only root or this process's user can have written. Files that determine which programs run, which
 /// vault is opened, and which state is the newest are read only through this type.
 ///
-/// The open file is checked, because its path may already refer to another file. Root can read all files, but trusts
-/// only its own.
+/// The open file is checked, since its path may now refer to another. Root can read all files, but trusts only its own.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus

@@ -18,16 +18,14 @@ package struct WholeFile: Sendable {
 
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The file's status and times before the read. If its size differs from `bytes.count`, another process was
-        /// writing to the file.
+        /// The status and times before the read. If the size differs from `bytes.count`, another process was writing.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
-    /// Reads the file; returns nil if it does not exist. Also throws the same errors as
-    /// ``FileStatus/checkRegular(upTo:)``.
+    /// Reads the file; returns nil if it does not exist. Also throws the errors of ``FileStatus/checkRegular(upTo:)``.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file, withTimes: true)

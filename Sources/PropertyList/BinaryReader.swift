@@ -2,8 +2,7 @@ import FoundationEssentials
 
 // The comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's CFBinaryPList.c documents the format.
 
-/// The header of a binary property list, and the markers that begin its objects. A marker is a byte with the object's
-/// type in the high half and its size in the low half.
+/// The file's header, and the markers that begin objects. A marker's high half is the type, and its low half the size.
 enum BinaryMarker {
     static let header = Array("bplist00".utf8)
 
@@ -18,8 +17,7 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// The low half of a marker if the object's size does not fit there. The size then follows the marker as an integer
-    /// object.
+    /// The low half of a marker if the size does not fit there. The size then follows the marker as an integer object.
     static let sizeFollows: UInt8 = 0x0f
 }
 
@@ -61,8 +59,7 @@ struct BinaryReader {
     /// The offset of the next field of the object that is being read.
     private var offset = 0
     /// The number of object bytes that may still be read. Each object is read once, so only overlapping objects can
-    /// exhaust this limit. No writer produces them. Without the limit, they could make a small file take
-    /// unlimited time and memory.
+    /// exhaust it. No writer produces them, and without a limit, a small file could take unlimited time and memory.
     private var allowance: Int
     /// The tree of each object read so far, by reference; nil for a container whose children are still being read.
     private var subtrees: [Int: Subtree?] = [:]

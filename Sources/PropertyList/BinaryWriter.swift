@@ -4,8 +4,7 @@ import FoundationEssentials
 struct BinaryWriter {
     private(set) var output = BinaryMarker.header
     private var referenceSize = 0
-    /// The number of the object that is the next container's first child. The list of objects contains the children of
-    /// all containers in the order of the containers.
+    /// The number of the next container's first child. The objects list children in the order of their containers.
     private var nextChild = 1
 
     init(_ tree: StoredValue) throws(PropertyListError) {

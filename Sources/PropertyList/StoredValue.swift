@@ -75,8 +75,7 @@ extension StoredValue: Hashable {
             case (.dictionary(let left), .dictionary(let right)):
                 guard left.count == right.count else { return false }
                 for (key, value) in left {
-                    // A Swift dictionary also finds a key that encodes an accented letter differently, so the bytes are
-                    // compared.
+                    // Swift equates different encodings of an accented letter in `key`, so the bytes are compared.
                     guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
                         return false
                     }

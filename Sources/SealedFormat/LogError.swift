@@ -25,15 +25,13 @@ package struct LogError: Error, Hashable, Sendable {
         /// A generated key file was mistyped, truncated or changed (`keyDamaged`), the file cannot serve as a key file
         /// (`keyUnsuitable`), or it opens no slot (`keyWrong`).
         case keyDamaged, keyUnsuitable, keyWrong
-        /// The secret already opens a key slot (`slotExists`), or another process has removed or replaced the slot
-        /// (`slotGone`).
+        /// The secret already opens a key slot (`slotExists`), or the slot was removed or replaced (`slotGone`).
         case slotExists, slotGone
         /// The slot that opened this machine's copy of the vault has been removed. Reopen the vault to get its keys.
         case keysChanged
         /// The change would remove the last member, so that changes would no longer be signed.
         case lastMember
-        /// A required passphrase cannot be typed (`passphraseNeeded`), or no typed one opens a slot
-        /// (`passphraseWrong`).
+        /// A needed passphrase cannot be typed (`passphraseNeeded`), or no typed one opens a slot (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
         /// The command that prints the key failed (`commandFailed`) or lacks the user's consent (`commandUntrusted`).
         case commandFailed, commandUntrusted
@@ -63,8 +61,7 @@ package struct LogError: Error, Hashable, Sendable {
         case busy
         /// A system call failed, for example because of a full disk, a read-only file system or a missing permission.
         case unavailable
-        /// No server responds (`unreachable`), or a server refuses a request (`serverRefused`). The detail is a
-        /// complete sentence.
+        /// No server responds (`unreachable`), or one refuses a request (`serverRefused`). The detail is a sentence.
         case unreachable, serverRefused
         /// A flush failed and the write could not be undone, so it may or may not be durable. If there is a detail but
         /// no system error, the detail is a complete sentence.

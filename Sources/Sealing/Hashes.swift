@@ -21,8 +21,7 @@ package enum KeyedHash {
         }
     }
 
-    /// Returns a hash of ``size`` bytes. Throws ``SealingError/Code/length`` unless the key is empty or has 16 to 64
-    /// bytes.
+    /// Returns a hash of ``size`` bytes. Throws ``SealingError/Code/length`` unless the key has 0 or 16 to 64 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0)
     ) throws(SealingError) -> [UInt8] {
@@ -116,8 +115,7 @@ package enum KeyDerivation {
             self.memory = memory
         }
 
-        /// The parameters that RFC 9106, section 4, recommends second, but with one lane: 3 passes over 64 MiB. They
-        /// take about 0.1 s.
+        /// The second recommendation of RFC 9106, section 4, but with one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
         /// Returns limits with 3 passes and enough memory for stretching to take about `time` on this machine. The

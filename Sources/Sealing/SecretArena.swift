@@ -41,8 +41,7 @@ struct SecretArena: ~Copyable {
 
     /// Returns a block of zeros; nil if no memory can be allocated. The capacity must be a multiple of 16.
     static func allocate(_ capacity: Int) -> Block? {
-        // A thread's ID is an address near the start of a page. Its low 12 bits differ little between threads, so they
-        // are not used.
+        // A thread's ID is an address near the start of a page, so its low 12 bits, which hardly differ, are not used.
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 

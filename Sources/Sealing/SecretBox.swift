@@ -168,8 +168,7 @@ package enum Hexadecimal {
         return isRead ? bytes : nil
     }
 
-    /// Decodes two hexadecimal digits, in either case, into each byte. Returns false if the text is invalid or has the
-    /// wrong length.
+    /// Decodes hexadecimal digits of either case. Returns false if the text is invalid or has the wrong length.
     package static func decode(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard digits.count == bytes.count * 2 else { return false }
         var count = 0

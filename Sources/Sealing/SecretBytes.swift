@@ -28,8 +28,7 @@ public struct SecretBytes: ~Copyable {
 
     private static let libsodiumIsReady = sodium_init() >= 0
 
-    // These initializers are internal to the package. The module Vault adds public ones, which throw the library's own
-    // errors.
+    // These initializers are for this package. The module Vault adds public ones, which throw the library's own errors.
 
     /// Allocates `count` zero bytes.
     ///
@@ -102,8 +101,7 @@ extension SecretBytes {
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try body(UnsafeMutableRawBufferPointer(start: base, count: count)) }
 
-    /// Reads the secret together with its padding: zeros up to the next multiple of 16 bytes, at least 16 bytes in
-    /// total.
+    /// Reads the secret together with its zero padding up to a multiple of 16 bytes, in total at least 16 bytes.
     @inlinable
     package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -170,9 +168,8 @@ extension SecretBytes {
         truncate(to: size - 1)
     }
 
-    /// Reads input of unknown length into guarded memory. When the memory is full, it grows to twice its size plus 16
-    /// bytes. If `capacity` is a power of two and the input's length is a larger power of two, the 16 bytes ensure that
-    /// the end of the input is found before the memory is full and has to grow again.
+    /// Reads input of unknown length into guarded memory. When full, it grows to twice its size plus 16 bytes. If
+    /// `capacity` is a power of two and the length a larger one, the 16 bytes save growing again just to find the end.
     ///
     /// - Parameters:
     ///   - capacity: the expected number of bytes, at least 1.

@@ -50,9 +50,8 @@ package struct SecretSharing: ~Copyable {
         self.coefficients = coefficients
     }
 
-    /// Computes the share with this index. It has as many bytes as the secret. Throws ``SealingError/Code/length``
-    /// unless the index is in `1...count` (the share at 0 would be the secret), and ``SealingError/Code/outOfMemory``
-    /// if memory runs out.
+    /// Computes the share with this index, which has the secret's size. Throws ``SealingError/Code/length`` unless the
+    /// index is in `1...count` (the share at 0 would be the secret), or ``SealingError/Code/outOfMemory``.
     package borrowing func share(at index: Int) throws(SealingError) -> SecretBytes {
         guard let x = UInt8(exactly: index), (1...count).contains(index) else { throw SealingError(.length) }
         var share = try SecretBytes(zeros: size, isKey: true)
@@ -102,9 +101,8 @@ package struct SecretSharing: ~Copyable {
         return secret
     }
 
-    /// Returns the weights of the shares. The secret is a polynomial's value at 0, and equals the weighted sum of the
-    /// shares. By Lagrange's formula, the weight of the share at `point` is the product of `other / (other - point)`
-    /// over all other points. In this field, subtraction equals addition.
+    /// Returns the shares' weights in the secret, which is a polynomial's value at 0. By Lagrange's formula, a weight
+    /// is the product of `other / (other - point)` over all other points. In this field, subtraction equals addition.
     private static func weights(of points: [UInt8]) -> [UInt8] {
         points.map { point in
             points.reduce(1) { weight, other in

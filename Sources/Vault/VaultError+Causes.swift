@@ -14,8 +14,7 @@ extension VaultError {
         case passphraseMissing(Int)
         /// The drop was sealed before the last change to the entry that has the drop's name.
         case olderDrop
-        /// An entry's policy forbids the read. `isExpired` is true if the entry is an expired login, whose policy still
-        /// protects the login's fields.
+        /// An entry's policy forbids the read. An expired login's policy still protects its fields.
         case policySet(String, isExpired: Bool)
         /// Removing or renaming a login would leave a field unprotected, because the field has no policy of its own.
         case fieldLeft(String, policy: String)
@@ -32,12 +31,10 @@ extension VaultError {
         case changesLeft(path: String, isLocked: Bool)
         /// A copy that was to be merged cannot be used. The error code gives the reason.
         case unusableCopy(Code)
-        /// A rollback alarm: its code, and the copies in the vault's folder that are not in `tried`. `tried` lists the
-        /// copies that were given for a merge, but did not resolve the alarm. `isMerged` is true if they were merged
-        /// despite the alarm.
+        /// A rollback alarm: its code, and the copies in the vault's folder that are not in `tried`, the copies given
+        /// for a merge that did not resolve the alarm. `isMerged` is true if they were merged despite the alarm.
         case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
-        /// The file at the backup's path may contain changes that the vault lacks. `isOffline` is true if the vault is
-        /// the local copy.
+        /// The backup's target may have changes that the vault (the local copy, if `isOffline`) lacks.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)
         /// The saved local copy of a vault in a database, and whether it is a complete vault.
         case copyKept(String, isComplete: Bool)

@@ -17,9 +17,8 @@ extension VaultLocation {
     ///
     /// - Parameters:
     ///   - url: libpq's connection URI, `#` and the vault's name.
-    ///   - keyFile: the path of the key file; if nil, it is chosen as in
-    ///     ``standard(vault:keyFile:environment:databases:)``.
-    ///   - environment: the environment variables; if nil, those of this process are used.
+    ///   - keyFile: the path of the key file; if nil, chosen as in ``standard(vault:keyFile:environment:databases:)``.
+    ///   - environment: the environment variables; if nil, those of this process.
     /// - Throws: ``VaultError`` with `invalid` if `url` does not have this form, and the errors of
     ///   ``standard(vault:keyFile:environment:databases:)``.
     public static func database(

@@ -88,7 +88,9 @@ def test_mutants_that_overlap_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"kind": "file"}, {"tests": ""}, {"reasons": "None."}], ids=["kind", "no judge", "key"]
+    "change",
+    [{"kind": "file"}, {"tests": ""}, {"reasons": "None."}, {"around": "// Unless it is sound.\nif isSound"}],
+    ids=["kind", "no judge", "key", "comment"],
 )
 def test_an_entry_that_is_wrong_is_an_error(tmp_path: Path, change: dict[str, str]) -> None:
     with pytest.raises(ListError):

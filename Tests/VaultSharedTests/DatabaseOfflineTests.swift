@@ -179,15 +179,19 @@ struct DatabaseOfflineTests {
         return files
     }
 
+    private func open(_ fixture: DatabaseFixture, in files: FaultyFileSystem) throws -> Keychain {
+        var options = Keychain.Options()
+        options.offline = .ifUnreachable
+        options.lockTimeout = .seconds(2)
+        return try Keychain(at: fixture.location(), creatingIfAbsent: false, options: options, in: files)
+    }
+
     /// The process that merges holds the copy's lock, and must not wait for it when it turns to the copy itself. If the
     /// server is back at once, the merge is done.
     @Test(arguments: [false, true]) func aServerThatGoesInAMergeIsNoFailure(isBack: Bool) throws {
         let cluster = try Cluster()
         let fixture = try DatabaseFixture(in: cluster)
         try fixture.open().set("a", to: "old")
-        var options = Keychain.Options()
-        options.offline = .ifUnreachable
-        options.lockTimeout = .seconds(2)
         for moment in Self.moments {
             let value = "\(moment)"
             try fixture.openOffline().set("a", to: value)
@@ -196,7 +200,7 @@ struct DatabaseOfflineTests {
                 isReached.set()
                 try isBack ? cluster.crash() : cluster.stop()
             }
-            let keychain = try Keychain(at: fixture.location(), creatingIfAbsent: false, options: options, in: files)
+            let keychain = try open(fixture, in: files)
             #expect(isReached.isSet)
             #expect(try keychain.unsafeString("a") == value)
             #expect(try (fixture.storeLocation().pending() == nil) == isBack)
@@ -222,10 +226,7 @@ struct DatabaseOfflineTests {
             isBack.set()
             #expect(throws: Never.self) { try cluster.start() }
         }
-        var options = Keychain.Options()
-        options.offline = .ifUnreachable
-        options.lockTimeout = .seconds(2)
-        let keychain = try Keychain(at: fixture.location(), creatingIfAbsent: false, options: options, in: files)
+        let keychain = try open(fixture, in: files)
         #expect(isBack.isSet)
         #expect(keychain.copies.offlineChanges?.changed == ["a"])
         #expect(try fixture.storeLocation().pending() == nil)

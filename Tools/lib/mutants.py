@@ -195,6 +195,8 @@ def mutant(entry: dict[str, str], where: str) -> Mutant:
         raise ListError(f"{where}: {name}: there is no key `{key}`")
     if entry.get("kind", "expression") not in ("expression", "statement"):
         raise ListError(f"{where}: {name}: its kind is neither expression nor statement")
+    if re.search(r"^\s*//", entry.get("around", "") + "\n" + entry["original"], re.MULTILINE):
+        raise ListError(f"{where}: {name}: it quotes a comment, which another wording would make stale")
     if not any(entry.get(judge) for judge in ("tests", "simulator", "traces")):
         raise ListError(f"{where}: {name}: it names no judge: give it `tests`, `simulator` or `traces`")
     return Mutant(**entry)

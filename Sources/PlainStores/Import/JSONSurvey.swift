@@ -85,8 +85,7 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // A literal of more than 20 characters cannot fit into 64 bits. An invalid literal counts as 0, because the
-        // decoder rejects it.
+        // A literal of over 20 characters exceeds 64 bits. An invalid one counts as 0, because the decoder rejects it.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first.map { " under the key \(PropertyListError.shown($0))" }

@@ -79,8 +79,7 @@ struct KeyedArchive {
         return form
     }
 
-    /// Adds the size of a string or data to the total. Counts an object once for each reference to it, since every copy
-    /// is hashed and stored.
+    /// Adds a string's or data's size to the total, once per reference, since each copy is hashed and stored.
     private mutating func count(_ bytes: Int) throws(ImportFinding) {
         size += bytes
         guard size <= PropertyListFormat.maximumSize else {
@@ -119,8 +118,7 @@ extension KeyedArchive {
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
     ]
 
-    /// Converts an archived object, given its fields. A Foundation object becomes the value that it represents; any
-    /// other object becomes a dictionary of its fields.
+    /// Converts an archived object. A Foundation object becomes its value, and any other a dictionary of its fields.
     private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
         if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
             return .dictionary(try entries(keys, objects))

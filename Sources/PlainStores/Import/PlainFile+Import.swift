@@ -5,8 +5,7 @@ extension PlainFile {
     ///
     /// - Parameters:
     ///   - path: the path of a file that ``init(path:)`` can read.
-    ///   - isReplacing: whether the file's values replace different values in the stores. If false, any such
-    ///     difference throws `exists`.
+    ///   - isReplacing: whether the file's values replace different ones in the stores; if not, those throw `exists`.
     ///   - destination: returns the store for a key's value, such as `.keychain` for a secret, or nil to drop the value
     ///     together with the file. A value keeps its key.
     /// - Returns: the keys that have a destination, sorted bytewise; nil if the file does not exist, for example

@@ -12,8 +12,7 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list (XML or binary), a keyed archive or JSON, and detects the format. Returns nil if there is
-    /// no file.
+    /// Reads an XML or binary property list, a keyed archive or JSON, whichever it is; nil if there is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError``: `damaged` if the file has none of these formats, has no dictionary at its root, or is
@@ -46,18 +45,15 @@ public struct PlainFile: ~Copyable {
 
     /// Removes the file durably if it is unchanged since it was read. Does nothing if the file no longer exists.
     ///
-    /// The content is compared right before the removal. If the older program writes the file between the comparison
-    /// and the removal, its changes are lost, so it should not be running. <doc:MovingValues> explains what remains on
-    /// the disk.
+    /// The content is compared right before the removal. If the older program writes the file in between, its changes
+    /// are lost, so it should not be running. <doc:MovingValues> explains what remains on the disk.
     ///
-    /// - Throws: ``VaultError``: `busy` if the content has changed; `damaged` if it exceeds 64 MiB; `unavailable`
-    ///   if the file cannot be read or removed.
+    /// - Throws: ``VaultError``: `busy` if it was changed; `damaged` if over 64 MiB; `unavailable` if access fails.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
             throw VaultError(.busy, "\(file.path) was changed after it was read. Run the import again.")
         }
-        // Renaming the file before the comparison would ensure that no replacement is missed, but a crash could then
-        // leave its secrets under the new name.
+        // Renaming the file first would miss no replacement, but a crash could leave its secrets under the new name.
         do { try file.remove() } catch { throw VaultError(system: error, file.path) }
     }
 

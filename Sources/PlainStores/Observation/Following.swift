@@ -41,12 +41,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Works like ``next(isolation:)``, but also returns failures. After returning a failure, waits until a read
-    /// succeeds or fails differently.
+    /// Acts like ``next(isolation:)``, but also returns failures. Then waits for success or a different failure.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // A failure may end without a notice from the store, for example when a missing key file reappears.
-            // Therefore, the store is read again after a second.
+            // Reads again after a second: a failure may end without a notice, as when a missing key file reappears.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true
@@ -86,8 +84,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return element
     }
 
-    /// Waits for a notice that the content may have changed and must be read again. Returns false if there will be no
-    /// more notices.
+    /// Waits for a notice that the content may have changed. Returns false if there will be no more notices.
     private mutating func waitForNotice(isolation actor: isolated (any Actor)?) async -> Bool {
         var iterator = part?.notices.makeAsyncIterator()
         isDue = await iterator?.next(isolation: actor) != nil
@@ -96,8 +93,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 }
 
 extension ValueKey where Self: Sendable {
-    /// Returns the part of a store that an observer of this key follows: the key's value, in the store to which the key
-    /// resolves in the current task.
+    /// Returns the part to follow for this key: its value, in the store to which the key resolves in the current task.
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
         let oldStore = try? self.store.history.oldStore?()

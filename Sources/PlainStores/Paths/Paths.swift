@@ -1,15 +1,13 @@
 private import Glibc
 package import LinuxSystem
 
-/// The variables that contain paths: those in `given`, or those of the environment if `given` is nil. Empty variables
-/// are ignored.
+/// The environment variables that contain paths, or `given` if it is not nil. Empty variables are ignored.
 package struct LocationVariables {
     package var given: [String: String]?
 
     package init(given: [String: String]? = nil) { self.given = given }
 
-    /// Returns a variable. Throws ``VaultError/Code/invalid`` if it is not UTF-8, because replacing the invalid bytes
-    /// would name a different path.
+    /// Returns a variable. Throws ``VaultError/Code/invalid`` for invalid UTF-8: a repair would name a different path.
     package subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -31,8 +29,7 @@ package struct LocationVariables {
     }
 }
 
-/// Checks of paths to which root will write. In another user's folder, root must not create files, because that user
-/// could not change them.
+/// Checks of paths before root writes to them. Root must not create files that the folder's owner could not change.
 package enum WrittenPath {
     /// Checks that `path` contains no symbolic link through which another user could redirect root's writes. Throws
     /// ``VaultError/Code/unavailable``.

@@ -61,8 +61,7 @@ struct PendingChanges: Sendable {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
         isScheduled = false
-        // `lastWrite` is set before the write, so that a failed write delays the next one too. A change that is made
-        // during the write schedules another write.
+        // Even a failed write delays the next one. A change that is made during the write schedules another write.
         lastWrite = .now
         return nil
     }

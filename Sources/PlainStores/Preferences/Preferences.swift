@@ -18,8 +18,7 @@ public final class Preferences: ValueStore {
     /// The minimum time between two writes; nil if each change is written before its call returns.
     private let interval: Duration?
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
-    /// The file's metadata when this object last flushed the file and its directory entry. If it is unchanged, no flush
-    /// is needed.
+    /// The file's metadata when this object last flushed the file and its directory entry.
     private let durable = Mutex<FileStatus?>(nil)
     let pending = Mutex(PendingChanges())
     /// A mutex held during a write, so that this process's threads wait here rather than for the folder's lock.
@@ -29,10 +28,9 @@ public final class Preferences: ValueStore {
     ///
     /// - Parameters:
     ///   - interval: the minimum time between two writes, for values that change many times a second. Changes within
-    ///     this time are written together. Pending changes are written when the process exits. If another object or
-    ///     process changes the same key in the meantime, the later write wins, even after an
-    ///     ``ValueKey/update(_:)-5awi7`` (see <doc:WhichStoreForWhat>). Errors go to ``failures``. By default, each
-    ///     change is written immediately.
+    ///     this time are written together, and pending ones when the process exits. If another object or process
+    ///     changes the same key in the meantime, the later write wins, even after an ``ValueKey/update(_:)-5awi7`` (see
+    ///     <doc:WhichStoreForWhat>). Errors go to ``failures``. By default, each change is written immediately.
     ///   - failures: receives the errors that a property's getter or setter cannot throw.
     public convenience init(suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
@@ -78,8 +76,7 @@ extension Preferences {
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         // Keys written by other programs are included only if they are valid store keys.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
-        // `pending` stays locked while the file is read. Otherwise, a change that is written to the file in the
-        // meantime could be missed.
+        // `pending` stays locked while the file is read, so that no change written to the file in between is missed.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
@@ -127,19 +124,16 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // The file already has the new values. It is flushed because the process that wrote them may have died
-            // before its own flush.
+            // The file already has the new values, but the process that wrote them may have died before its flush.
             try makeFileDurable()
         }
         return holds
     }
 
-    /// Flushes the file, unless this object has already flushed its last change. Skipping the flush halves a write's
-    /// time.
+    /// Flushes the file, unless this object has flushed its last change. Skipping the flush halves a write's time.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // The file's status is read before the flush. If it were read afterwards, it could include a newer, unflushed
-        // change.
+        // The file's status is read before the flush, because a later one could include a newer, unflushed change.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()

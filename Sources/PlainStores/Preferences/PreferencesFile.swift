@@ -97,8 +97,7 @@ final class PreferencesSnapshot: Sendable {
     let bytes: [UInt8]?
     /// The open file. While it is open, no other file can get its inode number and be mistaken for it.
     private let file: FileDescriptor?
-    /// Whether any later change to the file is certain to alter its times. The times advance in steps of several
-    /// milliseconds, so two changes in quick succession may leave the same times.
+    /// Whether a later change is certain to change the file's times, which advance in steps of several milliseconds.
     private let hasTellingTimes: Bool
 
     /// The coarsest resolution that a file's times are assumed to have, in nanoseconds.

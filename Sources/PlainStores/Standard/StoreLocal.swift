@@ -20,8 +20,7 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     /// once, `make` may run on each of them, but only one of the values is kept.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    /// The value that belongs to the standard stores in use, either the program's or a test's. Reading it does not open
-    /// any of these stores.
+    /// The value for the standard stores in use (the program's or a test's). Reading it opens none of these stores.
     public var value: Value {
         let locals = StandardStores.replaced?.locals
         if let present = locals.map({ $0.value(of: self) }) ?? ofProgram.withLock({ $0 }) { return present }

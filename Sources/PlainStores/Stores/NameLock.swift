@@ -48,8 +48,7 @@ extension ValueStore {
         let name = LockedName(store: identity, name: name)
         try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
         return NameLock {
-            // This retains the store until the lock is released, because a later store at the same address would have
-            // the same identity.
+            // This closure retains the store, because a later store at the same address would have the same identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }
         }

@@ -1,8 +1,7 @@
 private import Glibc
 import LinuxSystem
 
-/// A transaction without a lock. It collects its writes, and commits them only if the values that it has read are
-/// unchanged.
+/// A transaction without a lock. Its writes are collected, and committed only if the values it read are unchanged.
 package protocol OptimisticTransaction: ~Copyable {
     /// Commits the changes. Returns false and changes nothing if a value has changed since the transaction read it.
     consuming func commit() throws(VaultError) -> Bool
@@ -44,8 +43,7 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Whether a tenth of the time limit has passed. Few transactions take that long, so this one then
-    /// tries to take an exclusive ``Turn`` before each further attempt.
+    /// Whether a tenth of the time limit has passed. The transaction then tries to take a ``Turn`` before it retries.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
@@ -56,8 +54,7 @@ package struct Contention: ~Copyable {
     }
 }
 
-/// The exclusive turn of a thread whose transaction keeps failing because of concurrent changes. Meanwhile, this
-/// process's other threads wait before each attempt of their own transactions.
+/// The turn of a thread whose transaction keeps failing. This process's other threads wait before their attempts.
 private struct Turn: ~Copyable {
     /// The thread that has the turn; 0 if no thread has it.
     private static let holder = Atomic<UInt>(0)

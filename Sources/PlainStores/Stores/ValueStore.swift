@@ -1,9 +1,8 @@
 /// A key-value store. Typed keys such as ``Storable``, transactions and observation build on these methods.
 ///
 /// The library's stores are ``Keychain``, ``Preferences`` and ``MemoryStore``. Your own store must implement three
-/// methods and two properties; `VaultTesting` has a conformance suite. A store that can lose returned
-/// values in a crash also needs ``makeDurable()``. Typed keys and ``DataStore`` check keys before the store gets them.
-/// <doc:Gotchas> explains the rules for keys.
+/// methods and two properties; `VaultTesting` has a conformance suite. A store that can lose returned values in a crash
+/// also needs ``makeDurable()``. Typed keys and ``DataStore`` check keys first (see <doc:Gotchas>).
 ///
 /// Any thread may use a store. A store must not call outside code while holding a lock.
 public protocol ValueStore: Sendable {
@@ -30,8 +29,7 @@ public protocol ValueStore: Sendable {
     /// The store calls ``ChangeFeed/notify()`` after a commit that changed something.
     ///
     /// - Returns: false, with nothing changed, if a key no longer has the value that the batch expects.
-    /// - Throws: the same errors as ``value(of:)``; `invalid`, with nothing changed, for a value that the store cannot
-    ///   hold.
+    /// - Throws: the errors of ``value(of:)``; `invalid`, with nothing changed, for a value that the store cannot hold.
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
     /// Makes durable all values that the store returns, whichever process wrote them. Callers use this before they

@@ -75,8 +75,7 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. `body` receives this reference; the
-    /// store is not looked up beforehand.
+    /// Runs `body`, which may block, like ``ValueStore/asynchronously(_:)``, but does not look up the store beforehand.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -180,14 +180,12 @@ extension ValueKey {
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process has finished the move, and the value was then removed from the new store. So the
-                // value that was just stored there is removed again. (If the old value still exists, the new one stays,
-                // since another process may be finishing the move.)
+                // Another process has finished the move, and the moved value was then removed, so it is removed again.
+                // (If the old value still exists, the new one stays, since another process may be finishing the move.)
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
-            // Flushes even a value that the new store already had, since the process that wrote it may have died before
-            // flushing.
+            // Flushes even a value that the new store already had, since its writer may have died before flushing.
             try new.makeDurable()
             // This commit fails if an older version of the program has since changed the value in the old store.
             if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
@@ -195,8 +193,7 @@ extension ValueKey {
         }
     }
 
-    /// Throws the old store's `error`, or only reports it if `use` permits ignoring it. The same error is not reported
-    /// twice in a row.
+    /// Throws the old store's `error`, or only reports it, but not twice in a row, if `use` permits ignoring it.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -238,8 +235,7 @@ extension ValueKey {
     }
 }
 
-/// A lock for moving a value. Without it, two threads could move the same value at once, and each could mistake the
-/// value that the other has stored for its own.
+/// A lock for moving a value. Without it, two threads could each mistake a value that the other stored for its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 

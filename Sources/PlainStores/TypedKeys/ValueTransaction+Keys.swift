@@ -9,8 +9,7 @@ extension ValueTransaction {
 
     /// Sets the value of a key.
     ///
-    /// - Throws: ``VaultError`` with `invalid` if the type does not allow the value, or if the key belongs to another
-    ///   store.
+    /// - Throws: ``VaultError`` with `invalid` if the type does not allow the value, or for a key of another store.
     public mutating func write<Key: ValueKey>(_ value: Key.Value, to key: Key) throws(VaultError) {
         try put(value, for: key)
     }

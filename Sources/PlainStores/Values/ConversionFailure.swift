@@ -21,7 +21,7 @@ enum ConversionProblem: Error {
 
 /// The reason why a value cannot be converted, and the location inside the value where the conversion failed.
 struct ConversionFailure {
-    /// The text that an error shows in place of a key that may be part of the value, such as a dictionary's key.
+    /// The text that an error shows instead of a key that may be part of the value, such as a dictionary's key.
     static let hiddenKey = "*"
 
     /// The location of the failure inside the value: indices and declared field names, or ``hiddenKey`` for other keys.

@@ -14,8 +14,7 @@ public protocol StorablePrimitive: SendableMetatype {
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements of `StorablePrimitive` are static, so that types such as String gain no instance members in
-// programs that import this module.
+// The protocol's requirements are static, so that types such as String gain no instance members in other programs.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 
@@ -160,8 +159,7 @@ extension Decimal: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Decimal? {
         guard let text = String(stored: stored) else { return nil }
         if text == Decimal.nan.description { return .nan }
-        // The number's text is compared with the stored text, since `Decimal(string:)` ignores text after the number
-        // and rounds long numbers.
+        // The texts are compared, since `Decimal(string:)` ignores text after the number and rounds long numbers.
         guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
         return number
     }

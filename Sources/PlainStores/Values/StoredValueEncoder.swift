@@ -17,8 +17,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value. Levels that do not appear in the stored form count too, because they also use
-    /// the stack.
+    /// The nesting depth of this value. Levels that are not in the stored form count too, because they use the stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -71,22 +70,19 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .integer(integer)
     }
 
-    /// Returns an encoder for a value nested in this one. Unless the nesting is too deep, passes that encoder to `put`,
-    /// which adds it to this value. The caller encodes the nested value afterwards.
+    /// Returns an encoder for a nested value. Unless the nesting is too deep, `put` adds it to this value, still empty.
     func nested(at key: any CodingKey, put: (Content) -> Void) -> StoredValueEncoder {
         let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
-            // The returned encoder is not part of the result, so its contents are discarded. It has the maximum depth,
-            // so values nested in it are discarded too.
+            // The returned encoder's value is discarded. So are values nested in it, because it has the maximum depth.
             return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
         put(.pending(inner))
         return inner
     }
 
-    /// Sets the value's form and returns this encoder. If the value already has another form, records an error, and
-    /// returns an encoder whose contents are discarded.
+    /// Sets the value's form and returns this encoder. If it has another, records an error and returns one to discard.
     private func becoming(_ form: Form) -> StoredValueEncoder {
         if self.form == .undecided { self.form = form }
         guard self.form != form else { return self }
@@ -109,8 +105,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .invalidValue(value, context)
     }
 
-    /// The encoded value so far. A value without fields becomes an empty dictionary, since a later version of its type
-    /// may have fields.
+    /// The encoded value so far. A value without fields becomes an empty dictionary: a later version may have fields.
     private var finished: StoredValue {
         func finished(_ content: Content) -> StoredValue {
             switch content {

@@ -61,8 +61,7 @@ extension ByteReader {
         return entry
     }
 
-    /// Reads an earlier version. It has the `attributes` of the next newer version, unless a flag shows that it has
-    /// others.
+    /// Reads an earlier version. It has the next newer version's `attributes` unless a flag shows that it has others.
     private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
         let modified = try varint()
         let flags = try byte()

@@ -79,8 +79,7 @@ package struct TimeLimit: Hashable, Sendable {
     /// Returns whether a time is at most one day later than the time for which this limit was created.
     package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Returns whether `time` counts as later than `other`. A time too far in the future counts as earlier than any
-    /// possible time.
+    /// Returns whether `time` counts as later than `other`. Impossible times count as earlier than possible times.
     package func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
@@ -101,9 +100,8 @@ package struct TimeLimit: Hashable, Sendable {
         // Clocks differ and may be set back, but the newer state must have the later time in every copy. If the former
         // time is already the maximum of `UInt64`, there is no later time.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // If the former time is impossible (too far in the future), the new state gets the current time. However, if
-        // this machine's clock shows a time before the vault's creation, the clock is wrong, and the new state gets a
-        // time after the former one.
+        // If the former time is impossible (too far in the future), the new state gets the current time. But if that is
+        // before the vault's creation, the clock is wrong, and the new state gets a time after the former one.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now
     }

@@ -105,8 +105,7 @@ package struct Entry: Hashable, Sendable {
     package var earlier: [EarlierVersion] = []
     /// The time up to which versions were forgotten at the user's request; nil if none. A merge does not restore them.
     package var forgotten: UInt64?
-    /// The time when a merge added another copy's versions to the history; nil if none did. Their retention period
-    /// starts then.
+    /// The time when a merge added another copy's versions; nil if none did. Their retention period starts then.
     package var joined: UInt64?
     /// The signature of the current state; nil if it was not signed.
     package var authorship: Authorship?
@@ -196,8 +195,7 @@ package struct Entry: Hashable, Sendable {
 }
 
 extension StoredVersion {
-    /// The number that is added to an offset to mark it as a file offset. It is larger than any real offset, so that
-    /// marked offsets can be recognized.
+    /// The number that is added to an offset to mark it as a file offset. It is larger than any real offset.
     fileprivate static let storedMark = Limits.valueOffset
 
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }

@@ -77,8 +77,7 @@ package struct Hint: Hashable, Sendable {
 }
 
 extension Header {
-    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` if the header's format version is
-    /// newer than this program's.
+    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` if its version is too new.
     package init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
             throw .damaged("it does not begin with the magic of a vault")

@@ -111,8 +111,7 @@ package struct BoundName: Hashable, Sendable {
     package static let markSize = 16
 
     package let hash: [UInt8]
-    /// The sequence number of the vault's newest record at the time when the vault was copied and given this name.
-    /// Records up to this one were not written under this name, so their ``mark`` is not checked.
+    /// The newest record's sequence number when the vault was copied to this name. Marks up to it are not checked.
     let copied: UInt64
     /// The authentication code for `hash`, `copied` and the header.
     let code: [UInt8]
@@ -147,7 +146,7 @@ extension ByteWriter {
 }
 
 extension BoundName {
-    /// Returns a header's bytes with zeros in place of the name, which the header's MAC does not cover.
+    /// Returns a header's bytes with zeros instead of the name, which the header's MAC does not cover.
     package static func removed(from image: [UInt8]) -> [UInt8] {
         var image = image
         image.replaceSubrange(bytes, with: repeatElement(0, count: size))

@@ -29,15 +29,13 @@ package enum Limits {
     package static let payloadSize: UInt64 = 512 << 20
     /// The maximum size of everything after the log's end: the longest torn record, and preallocated zeros.
     package static let tailSize: UInt64 = 514 << 20
-    /// The number of record magics that may occur by chance after the log's end, at offsets where a record could begin.
-    /// If there are more, the file counts as damaged.
+    /// The number of stray record magics at possible offsets after the log's end, above which a file counts as damaged.
     package static let strayMagics = 16
     /// The exclusive upper bound on value offsets.
     static let valueOffset: UInt64 = 1 << 61
     /// The exclusive upper bound on the sequence numbers of headers, and on all offsets except those of values.
     package static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound on the sequence numbers of records. The numbers continue from the header's, which is
-    /// below ``sequence``, so in practice no record reaches this bound.
+    /// The exclusive upper bound on record sequence numbers. None reaches it, since the header's is below ``sequence``.
     static let recordSequence: UInt64 = 1 << 63
     package static let sector: UInt64 = 512
     package static let alignment: UInt64 = 16
@@ -46,8 +44,7 @@ package enum Limits {
     /// not. It rises within this range with the size of the current minor checkpoint. Until it reaches the upper bound,
     /// the cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
-    /// A minor checkpoint's number of entries, divided by this, is the number of records after which a writer adds the
-    /// next one, within the bounds of ``recordsBeforeMinorCheckpoint``.
+    /// The number of minor-checkpoint entries per record of the interval that ``recordsBeforeMinorCheckpoint`` limits.
     package static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a writer stores a transaction's entries in a tree.
     package static let inlineIndexSize = 16 << 10
@@ -58,16 +55,14 @@ package enum Limits {
     package static let transactionSize = 256 << 20
     /// The maximum number of authenticators in a manifest's chain.
     package static let chainLength = 1_024
-    /// The maximum number of log positions that a machine remembers for a vault in git, where a checkout can replace
-    /// the file.
+    /// The maximum number of log positions that a machine remembers for a vault in git, where checkouts replace files.
     package static let seenHeads = 1_024
     /// The age in milliseconds (90 days) at which compaction drops a tombstone. It drops an expired value at the same
     /// age, or later if the history is kept for longer.
     package static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
-    /// The largest number of dead bytes that never causes a compaction. Compaction starts when the dead bytes exceed
-    /// both this number and half the live bytes, or when the minor checkpoint's entries exceed both
-    /// ``minorEntriesFloor`` and a sixteenth of all entries.
+    /// The floor for dead bytes. Compaction starts when they exceed both this floor and half of the live bytes, or when
+    /// the minor checkpoint's entries exceed both ``minorEntriesFloor`` and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
     /// The value of ``deadBytesFloor`` for a vault in a database. It is higher, because compaction transfers the whole
     /// vault twice, and every process that uses the vault must open it again afterwards.

@@ -14,8 +14,7 @@ package struct Manifest: Hashable, Sendable {
     package var labels: [SlotLabel]
     /// Settings that later versions of the format define. Writers of this version preserve them.
     package let settings: [Attribute]
-    /// The subkeys of former data keys, oldest first. They authenticate rollback memory that was written before a
-    /// rotation.
+    /// The subkeys of former data keys, oldest first. They authenticate rollback memory from before a rotation.
     package var formerMemoryKeys: [[UInt8]] = []
     /// The IDs of removed keys, oldest removal first. A merge does not restore these keys.
     package private(set) var removedKeys: [SlotLabel.ID] = []
@@ -27,8 +26,7 @@ package struct Manifest: Hashable, Sendable {
     /// The member changes. Each one comes after the changes that its author knew.
     package var members: [MemberRecord] = []
 
-    /// The IDs of the newest member changes that the creator of the data key knew. The changes before them, which the
-    /// creator also knew, are not listed.
+    /// The IDs of the newest member changes (not their predecessors) that the creator of the data key knew.
     package var membersKnownToKey: [Authenticator] = []
 
     package static let mergedLimit = 4 * Limits.chainLength
@@ -40,8 +38,7 @@ package struct Manifest: Hashable, Sendable {
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        // The chain contains only the newest authenticators. Of the older positions, only those within the range of
-        // `merged` are known.
+        // The chain has only the newest authenticators. Older positions are known only within the range of `merged`.
         guard let first = merged.first, let last = merged.last,
             (first.sequence...last.sequence).contains(position.sequence)
         else { return .unknown }
@@ -49,8 +46,7 @@ package struct Manifest: Hashable, Sendable {
     }
 }
 
-/// Whether a history includes a log position. `unknown` means that the position is outside the known part of the
-/// history.
+/// Whether a history includes a log position; `unknown` if the position is outside the history's known part.
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
 package struct SlotLabel: Hashable, Sendable {
@@ -99,8 +95,7 @@ extension SlotLabel {
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
 
-    /// Creates the label of a new slot. Throws `invalid` if a string is too long, or if `text` could be mistaken for
-    /// another label.
+    /// Creates a slot's label. Throws `invalid` if a string is too long, or `text` could be mistaken for another label.
     package init(ofNew text: String, recipient: String = "") throws(LogError) {
         if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, because \(unseen)") }
         try self.init(text: text, recipient: recipient)
@@ -165,8 +160,7 @@ extension Manifest {
     /// Sets `merged` to the combined positions of this history and `other`, and clears the chain.
     /// - Parameters:
     ///   - end: a log position whose sequence number is the first one after the chain.
-    ///   - isBelieved: whether this history is trusted. If so, all of its positions are used, otherwise only the newest
-    ///     one.
+    ///   - isBelieved: whether this history is trusted; if not, only the newest of its positions is used.
     package mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
@@ -186,8 +180,7 @@ extension Manifest {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
-    /// Adds the memory subkeys of another copy of the vault, as many as there is room for. They count as older than
-    /// this vault's own.
+    /// Adds another copy's memory subkeys, as many as there is room for. They count as older than this vault's own.
     package mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)

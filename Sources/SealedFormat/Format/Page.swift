@@ -69,8 +69,7 @@ package struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
-    /// Returns a leaf's last name. Throws `damaged` if the names are out of order, if the first one is not after
-    /// `former`, or if one is outside `bounds`.
+    /// Returns a leaf's last name. Throws `damaged` if a name is out of order, not after `former`, or outside `bounds`.
     package func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
         let first = try name(0)
         let last = try name(count - 1)

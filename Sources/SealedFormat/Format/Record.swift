@@ -134,8 +134,7 @@ package struct RecordIndex: Hashable, Sendable {
     package var totals: Totals
     package var transactions: [[Entry]] = []
     package var tree: Tree?
-    /// The start of the hash of the name to which the vault was bound when the record was written; nil if it was not
-    /// bound to a name.
+    /// The start of the hash of the name to which the vault was bound at the time of writing; nil if it was not bound.
     package var name: [UInt8]?
 
     package init(
@@ -196,8 +195,7 @@ extension RecordIndex {
         isNotice = flags & RecordIndex.noticeFlag != 0
         if flags & RecordIndex.nameFlag != 0 { name = try reader.array(BoundName.markSize) }
         totals = try reader.totals()
-        // Each transaction and each entry takes at least one byte. Counts above the number of remaining bytes are
-        // refused, so that a forged count cannot cause a large allocation.
+        // Each transaction or entry takes a byte or more. The limits keep forged counts from causing large allocations.
         transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
             try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in try reader.entry() }
         }

@@ -14,9 +14,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The reason why the string could be mistaken for another name, phrased to follow "because"; nil if there is none.
-    /// The check examines Unicode scalars, because in Swift, an invisible mark and the letter before it form a single
-    /// character.
+    /// The reason why the string could be mistaken for another name, worded to follow "because"; nil if there is none.
+    /// Scalars are checked, because an invisible mark and the letter before it form one Swift character.
     package var unseenPart: String? {
         let space: Unicode.Scalar = " "
         if unicodeScalars.first == space || unicodeScalars.last == space { return "it begins or ends with a space" }

@@ -52,8 +52,7 @@ extension Header {
         return bytes + bytes
     }
 
-    /// Returns the name for a copy of the vault, bound to this header. `sequence` is the sequence number of the newest
-    /// copied record.
+    /// Returns a copy's name, bound to this header. `sequence` is the sequence number of the newest copied record.
     package func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }

@@ -20,8 +20,7 @@ package struct KeyFile: ~Copyable {
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether an attacker who has the vault could guess the contents, because they are short. False for a generated
-    /// file.
+    /// Whether an attacker who has the vault could guess the short contents. False for a generated file.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 
@@ -114,8 +113,7 @@ extension KeyFile {
     private static let checksumSize = 4
     private static let textLimit = 4_096
 
-    /// The number of bytes before the contents. ``parse(_:of:_:)`` writes a generated file's key there, so that it
-    /// needs no second region of guarded memory.
+    /// The number of bytes before the contents. ``parse(_:of:_:)`` writes a key there, to save a second guarded region.
     static let parsingRoom = 48
 
     /// Parses the contents of a key file.
@@ -134,8 +132,7 @@ extension KeyFile {
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // A generated file must be recognized as such even if it is in UTF-16 or has other text on the same line as
-            // its key, so that it is reported as damaged.
+            // A generated file in UTF-16, or with other text on the key's line, must be reported as damaged.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false
@@ -181,8 +178,7 @@ extension KeyFile {
         text.indices.contains { text[$0...].lazy.filter { $0 != 0 }.starts(with: letters, by: isSameLetter) }
     }
 
-    /// Parses the line that contains the key, and writes the key's 32 bytes to the start of `room`. Returns false if
-    /// the line is invalid.
+    /// Parses the key's line, and writes the key's 32 bytes to the start of `room`. Returns false if it is invalid.
     private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
         let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { $0.first != UInt8(ascii: "#") }

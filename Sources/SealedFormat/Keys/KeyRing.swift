@@ -19,9 +19,8 @@ package final class KeyRing: Sendable {
     /// The slot that opened the vault, as it was at that time; nil if the vault was opened without a slot.
     package let slot: KeySlot?
 
-    /// Derives the subkeys from the data key that the closure supplies, and then wipes the data key. The closure writes
-    /// the data key to its first buffer and a slot's wrapping key to its second, and returns that slot. Each buffer has
-    /// 32 bytes.
+    /// Derives the subkeys from the data key, and then wipes it. The closure writes the data key to its first buffer
+    /// and a slot's wrapping key to its second (32 bytes each), and returns that slot.
     package init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?

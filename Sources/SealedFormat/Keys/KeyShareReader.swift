@@ -24,8 +24,7 @@ private struct KeyShareReader: ~Copyable {
     private static let shareDigits = KeyFile.shareSize * 2
     /// The size of a share's line after the label: the digits of the share, a hyphen, and the digits of the checksum.
     private static let tailSize = shareDigits + 1 + sumDigits
-    /// The size in bytes of the longest valid share label. Longer text may contain a share's digits, so it stays in
-    /// guarded memory.
+    /// The byte size of the longest valid label. Longer text may contain a share's digits and stays in guarded memory.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
     /// The secret bytes of the shares read so far, without duplicates and in the same order as `found`.

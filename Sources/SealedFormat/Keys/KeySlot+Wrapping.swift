@@ -7,8 +7,7 @@ extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if the
     /// credential opens no slot, or `damaged` if the slots to try exceed the cost limits for Argon2id.
     package func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
-        // The slots are not authenticated yet. Without this check of their Argon2id cost, a forged file could keep a
-        // reader busy for minutes.
+        // The slots are unauthenticated: without this cost check, a forged file could keep a reader busy for minutes.
         guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the Argon2id limits") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
@@ -94,8 +93,7 @@ extension KeySlot {
         return slot
     }
 
-    /// Unwraps the data key. Returns false if the credential does not open the slot. Throws `damaged` for invalid
-    /// Argon2id parameters.
+    /// Unwraps the data key; returns false if the credential cannot. Throws `damaged` for invalid Argon2id parameters.
     func unwrap(
         with credential: borrowing Credential, into dataKey: UnsafeMutableRawBufferPointer,
         _ wrappingKey: UnsafeMutableRawBufferPointer

@@ -14,8 +14,7 @@ package struct MemberHistory: Sendable {
 
     /// Returns the history with its member changes in an order that is the same in every copy of the vault.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
-        // Sorts by the number of predecessors. This puts a change after all of its predecessors, since each of them has
-        // fewer predecessors than the change itself.
+        // A change has more predecessors than each of its predecessors, so this order puts the predecessors first.
         let order = records.indices.sorted { left, right in
             let less = known[left].count
             let more = known[right].count
@@ -100,8 +99,7 @@ package struct MemberHistory: Sendable {
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns the IDs of the devices that are members if only the member changes in `holding` are considered. A
-    /// removal revokes only those additions that its author knew.
+    /// Returns the IDs of the members after the changes in `holding`. A removal revokes only additions its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {

@@ -44,8 +44,7 @@ package struct MemberList: Sendable {
 
     package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The IDs of the latest member changes known when the data key was created: those that no other known change
-    /// follows.
+    /// The IDs of the latest member changes (without a successor) known when the data key was created.
     private let knownToKey: [Authenticator]
     /// The newest log position. New signatures state that their author has read the log up to this position.
     private let head: LogPosition
@@ -69,8 +68,7 @@ package struct MemberList: Sendable {
 
     package var hasHistory: Bool { !records.isEmpty }
 
-    /// The time when the last member was removed, in milliseconds since 1970; nil if a member remains, or if there
-    /// never was one.
+    /// The time when the last member was removed, in milliseconds since 1970; nil if a member exists or none ever did.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
     /// The sequence number of the newest record before the first member was added; nil if no member was ever added.
@@ -95,8 +93,7 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// The IDs of the first member change, on which all others are based, and of all removals of devices. Machines
-    /// remember these IDs.
+    /// The IDs of the first member change, on which all others are based, and of all removals. Machines remember them.
     package var landmarks: [Authenticator] {
         (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
     }

@@ -2,13 +2,11 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file with secret contents, such as a key file or age identities. Like ssh, this type refuses files that other
-/// users can access, with a few exceptions.
+/// A secret file (key file, age identities). Like ssh, this type refuses files that others can access, with exceptions.
 package struct SecretFile: ~Copyable {
     package enum Sharing: Sendable {
-        /// The reason for accepting a file that others can read. The file is below a secrets folder of systemd or
-        /// Docker, on an in-memory file system (which Kubernetes uses for secrets) or on a read-only one, or the user
-        /// has agreed.
+        /// The reason for accepting a file that others can read: it is below a secrets folder of systemd or Docker, on
+        /// an in-memory file system (which Kubernetes uses for secrets) or a read-only one, or the user has agreed.
         case secretFolder, inMemory, readOnly, accepted
     }
 
@@ -73,8 +71,7 @@ package struct SecretFile: ~Copyable {
         let resolved = resolvedPath(path)
         // Other users must not be able to change where the path leads: it could then lead to a file that they can read.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
-        // Without /proc, the path of an open file cannot be determined. So check that this path still leads to the open
-        // file.
+        // Without /proc, an open file's path is unknown, so check that this path still leads to the open file.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
             return .secretFolder
         }

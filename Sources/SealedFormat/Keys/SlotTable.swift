@@ -82,16 +82,14 @@ package struct SlotTable: Sendable {
     package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // The new time must be later than the old one. The old one may be in the future, because anyone with the
-            // data key could have chosen it.
+            // The new time must be later than the old one, which a holder of the data key may have put in the future.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
         }
     }
 
-    /// Replaces the secret that opens a slot, and keeps the text of the label. Guessing the new secret costs at least
-    /// as much as guessing the old one.
+    /// Replaces a slot's secret, but keeps the label's text. Guessing the new secret costs at least as much as before.
     ///
     /// - Throws: the same errors as ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
@@ -139,9 +137,8 @@ package struct SlotTable: Sendable {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns `limits`, with less memory if necessary: the cost should not exceed a third of the maximum total for
-    /// slots of this kind, nor what the existing slots leave of that total. Returns `limits` unchanged if the reduction
-    /// would leave less than a third of the recommended cost.
+    /// Returns `limits`, with less memory if they cost more than a third of the maximum total for slots of this kind or
+    /// than the others leave of it. Returns `limits` unchanged if less than a third of the recommended cost is left.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -210,8 +207,7 @@ package struct SlotTable: Sendable {
     ///   - ownRenewal: the renewal of the slot ``own``; if nil, the slot keeps its secret.
     ///   - renew: returns the renewal of a slot. It is called for every slot except ``own``.
     /// - Throws: `slotGone` if the slot that opened the vault has since been removed; `slotExists` if a new secret
-    ///   already opens the vault; `invalid` if one new secret would replace the secrets of two slots; the errors of
-    ///   `renew`.
+    ///   already opens the vault; `invalid` if one new secret would replace two slots' secrets; the errors of `renew`.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
@@ -259,8 +255,7 @@ package struct SlotTable: Sendable {
 }
 
 extension KeySlot {
-    /// Returns the slot that replaces this one for a new secret. Guessing the new secret costs at least as much as
-    /// guessing the current one.
+    /// Returns the slot that replaces this one. Guessing the new secret costs at least as much as guessing the old one.
     fileprivate func replaced(
         by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
     ) throws(LogError) -> KeySlot {

@@ -66,8 +66,7 @@ struct AccessLog: Sendable {
         let isTorn: Bool
     }
 
-    /// Finds the last authentic record, searching from the file's end. Damaged bytes after that record are evidence, so
-    /// they are not overwritten.
+    /// Finds the last authentic record, searching from the file's end. Damage after that record is kept as evidence.
     private func end(of file: borrowing FileDescriptor, _ size: UInt64) throws(LogError) -> End {
         // Read enough bytes from the file's end for the last record and a torn record after it.
         let window = UInt64(2 * AccessFrame.largestSize)

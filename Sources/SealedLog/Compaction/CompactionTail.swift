@@ -53,8 +53,7 @@ struct CompactionTail {
         return count
     }
 
-    /// Reads the appended records in at most eleven rounds, until a round finds few new entries. Each round is usually
-    /// shorter than the previous one.
+    /// Reads the appended records in at most eleven, usually shrinking rounds, until a round finds few new entries.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
@@ -75,9 +74,8 @@ struct CompactionTail {
         var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // The tree in a record repeats entries of earlier records. Entries that have not changed since the start of
-            // the compaction are skipped. A tombstone or a restored value may be new without having a box in this
-            // record, so an entry without such a box is compared with the entry at the start.
+            // A record's tree repeats earlier entries. Entries unchanged since the compaction's start are skipped. Even
+            // without a box in this record, an entry may be new, such as a tombstone or a restored value.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
@@ -86,9 +84,8 @@ struct CompactionTail {
         return count
     }
 
-    /// The indices of the newest entries, sorted by the offsets of their values. Sorting by name would reveal the order
-    /// of the names to anyone who has the old and the new file. There may be millions of entries, so each entry is read
-    /// on demand.
+    /// The indices of the newest entries, sorted by their values' offsets. Sorting by name would reveal the names'
+    /// order to anyone who has the old and new file. There may be millions of entries, so each is read on demand.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
@@ -130,14 +127,12 @@ struct CompactionTail {
         let known = try new.find(name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {
-                // If the new file has a version with the same nonce, it is the same version, since no two boxes share a
-                // nonce.
+                // A version in the new file with the same nonce is the same version, since no two boxes share a nonce.
                 if let moved = known?.versions.first(where: { $0.nonce == version.nonce }) {
                     version = moved
                     return boxes.append(nil)
                 }
-                // The new file lacks this version's box: the version is newer than the new file's checkpoint, or was
-                // dropped as too old.
+                // The new file lacks this version: it is newer than that file's checkpoint, or was dropped as too old.
                 var box = try old.store.bytes(at: version.offset, count: version.boxLength)
                 try repair?.repair(version, in: &box, from: version.offset)
                 return boxes.append(box)

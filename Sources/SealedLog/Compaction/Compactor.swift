@@ -1,8 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A writer of a vault's compacted file, which contains each name's newest entry and its kept values. The values are
-/// copied without being opened, except in a rotation or a repair (``BoxRepair``).
+/// A writer of a compacted vault file: each name's newest entry and kept values, unopened unless resealed or repaired.
 ///
 /// The file consists of a checkpoint with the state at the start of the compaction, and records with all later changes.
 struct Compactor: ~Copyable {
@@ -67,8 +66,7 @@ struct Compactor: ~Copyable {
     /// Authenticates the copy of the header and all records of the old file, including their payloads, because traces
     /// of tampering are lost once the new file replaces the old one.
     private mutating func readRecords() throws(LogError) {
-        // Each byte counts twice towards the progress, since the compaction first reads all records and then the values
-        // to be kept.
+        // Each byte counts twice as progress: the compaction first reads all records, then the values to be kept.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)
@@ -113,8 +111,7 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values in the order of their old offsets. Copying them by name would reveal the order of the names to
-    /// anyone who has both files.
+    /// Copies the values by old offset. Copying them by name would reveal the names' order to anyone with both files.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])

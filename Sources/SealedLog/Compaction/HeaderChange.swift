@@ -17,13 +17,11 @@ struct HeaderChange: Sendable {
     let merged: KnownPositions?
     /// Whether the merged history includes all log positions of this vault's history, not only the newest one.
     let isOwnHistoryBelieved: Bool
-    /// The subkeys, derived from a merged copy's data keys, that may authenticate the rollback memories of other
-    /// machines.
+    /// The subkeys of a merged copy's data keys that may authenticate the rollback memories of other machines.
     let formerMemoryKeys: [[UInt8]]
     /// The keys that this change removes; if the vault takes over a merged copy's slots, the keys removed in that copy.
     let removedKeys: [SlotLabel.ID]
-    /// Keys that were removed in the merged copy, for this vault's list of removed keys. Empty if this vault takes over
-    /// that copy's slots.
+    /// The keys removed in the merged copy, for this vault's list; empty if this vault takes over that copy's slots.
     let removedKeysOfCopy: [SlotLabel.ID]
     /// Whether to discard this vault's previous list of removed keys, so that only the merged copy's list remains.
     let forgetsRemovedKeys: Bool

@@ -19,8 +19,7 @@ struct MovedBoxes {
 
     /// The boxes. Once they have been copied, they are sorted by their old offsets.
     private var boxes: [Box] = []
-    /// The versions whose values are in the boxes; resealing gives them new nonces. Once the boxes have been copied,
-    /// this list is in the same order as ``boxes``. It is nil if the boxes are copied without being opened.
+    /// The versions in the boxes, in the order of ``boxes`` once copied, with new nonces if resealed; nil if unopened.
     private var opened: [StoredVersion]?
     /// The old offsets of the boxes that a rotation could not open.
     private var unopened: Set<UInt64> = []

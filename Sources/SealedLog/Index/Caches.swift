@@ -1,14 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// A cache of up to `limit` opened pages, and of up to 2 MiB of sealed blocks. The pages and blocks of a file never
-/// change.
+/// A cache of up to `limit` opened pages and 2 MiB of sealed blocks. A file's pages and blocks never change.
 struct PageCache: Sendable {
     /// The maximum number of pages in the cache. Each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
 
-    /// The number of adjacent slots in a group. A page's offset selects the group, and the page may be in any of its
-    /// slots.
+    /// The number of adjacent slots in a group. A page may be in any slot of the group that its offset selects.
     private static let ways = 4
     private static let blockSlots = 128
     private static let blockSize: UInt64 = 16 << 10

@@ -57,8 +57,7 @@ struct Merge<Item: MergedItem>: Sendable {
         return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    /// Returns the item at `position` in ``heads``, and whether its source has a next item. Puts the next item in its
-    /// place, or removes the source from ``heads`` if there is none.
+    /// Returns the item at `position` in ``heads``, and whether another follows. Advances its source, or removes it.
     private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
         guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
         return (exchange(&heads[position].item, with: next), true)

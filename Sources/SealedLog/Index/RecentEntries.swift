@@ -30,8 +30,7 @@ struct RecentEntries: Sendable {
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
-    /// Returns whether these entries include the name, and the name's current version. The version is nil if the name
-    /// is not included, or if its value is removed or has expired at time `now`.
+    /// Returns whether these entries include the name, and its current version unless removed or expired at `now`.
     func findVersion(
         _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
     ) -> (isFound: Bool, version: StoredVersion?) {

@@ -17,8 +17,7 @@ struct PageLoader: Sendable {
         }
     }
 
-    /// Reads a page of a tree. Throws `damaged` if the page's level is not `level`. For a root, `level` is nil, and any
-    /// level is accepted.
+    /// Reads a page of a tree. Throws `damaged` if its level is not `level`, unless `level` is nil, as for a root.
     func load(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
         let page = try Page(parsing: try open(reference, "a page of the index"), at: reference.offset)
         guard level == nil || page.level == level else { throw page.damaged("a page's level") }

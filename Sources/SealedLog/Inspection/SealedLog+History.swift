@@ -34,16 +34,14 @@ extension SealedLog {
     /// Finds the newest change to any name that begins with `prefix`. Returns the entries with this prefix that it set,
     /// sorted bytewise by name. Transactions in the same record count as one change.
     ///
-    /// - Throws: `invalid` if the newest change may be part of the last merge, because it is not newer than that merge;
-    ///   any read error.
+    /// - Throws: `invalid` if the newest change is no newer than the last merge, and may be part of it; any read error.
     package func newestChange(prefix: [UInt8]) throws(LogError) -> [Entry] {
         try withSnapshot(isSure: true) { (view) throws(LogError) in try SealedLog.newestChange(of: view, prefix) }
     }
 
     private static func newestChange(of view: LogView, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         let cursor = view.recent.cursor(from: prefix)
-        // Searches the newest entries first: recent entries are newer than those in a tree, and those in the minor
-        // checkpoint's tree are newer than those in the checkpoint's.
+        // Searches the newest first: recent entries, then the minor checkpoint's tree, and then the checkpoint's.
         var newest = try SealedLog.newest(in: EntryMerge(recent: [cursor], trees: []), prefix)
         for root in [view.minor?.root, view.header.root] where newest.isEmpty {
             let tree = try TreeCursor(root: root, loader: view.loader, from: prefix)

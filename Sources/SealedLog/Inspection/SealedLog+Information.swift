@@ -8,8 +8,7 @@ package struct LogInformation: Sendable {
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
     package let sequence: UInt64
-    /// The number of names with a value. An expired name still counts until a change or a compaction replaces or drops
-    /// it.
+    /// The number of names with a value. An expired one counts until a change or compaction replaces or drops it.
     package let entries: Int
     /// The size of the file in bytes.
     package let fileSize: Int
@@ -95,8 +94,7 @@ extension SealedLog {
         return "\(Hexadecimal.string(of: vaultID)):\(head.sequence):\(authenticator)"
     }
 
-    /// Returns whether this history includes another machine's newest position; nil if this log ends before that
-    /// position.
+    /// Returns whether this history includes another machine's newest position; nil if this log ends before it.
     ///
     /// - Throws: `invalid` for text that is not a position in this vault.
     package func includesHead(_ text: String) throws(LogError) -> Inclusion? {

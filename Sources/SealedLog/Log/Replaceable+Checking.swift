@@ -58,11 +58,10 @@ struct CopiedHistory {
         }
     }
 
-    /// Returns whether this copy includes all changes of a vault in a database whose log is incomplete, or does not
-    /// match the end stated in the vault's row. The copy must include all authentic records of that log. Two more
-    /// conditions apply unless the user accepts an older copy. First, the copy must include the log position stated in
-    /// the row, or the log must be whole and reach that position's sequence number. Second, if the log's header is
-    /// invalid, so that no record can be authenticated, the log must not extend past the offset stated in the row.
+    /// Returns whether this copy includes all changes of a vault in a database whose log is incomplete or does not
+    /// match its row. The copy must include all authentic records of the log. Unless the user accepts an older copy, it
+    /// must also include the row's log position, or the log must be whole and reach that position's sequence number;
+    /// and if the log's header is invalid, the log must not extend past the row's offset.
     private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false

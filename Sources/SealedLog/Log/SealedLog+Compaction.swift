@@ -52,8 +52,7 @@ extension SealedLog {
             let (header, table) = try read { (view) throws(LogError) in (view.header, try view.slotTable()) }
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
-                // If another process has changed the header since it was read, the loop applies the edit to the new
-                // header.
+                // If another process has changed the header since it was read, the edit is applied to the new header.
                 guard error.code == .conflict, !deadline.hasPassed,
                     try !change.applies(to: read { (view) throws(LogError) in view.header })
                 else { throw error }
@@ -65,8 +64,7 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The maximum time that a requested compaction waits for a running one before it starts anyway. A store that does
-    /// not permit two at once makes it wait longer.
+    /// The maximum time that a requested compaction waits for a running one, if the store permits two at once.
     private static let patience: Duration = .seconds(2)
 
     /// Compacts the vault on request, after waiting for any running compaction. Records damage in the rollback memory.
@@ -127,9 +125,8 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // In the first three rounds, a minor checkpoint that was just appended ends the round, and the next
-                // round reads it before taking the lock. This is rarely repeated: unless transactions are large, the
-                // next minor checkpoint follows only after more than a hundred records.
+                // In the first three rounds, a new minor checkpoint is left to the next round, which reads it without
+                // the lock. Another follows only after more than a hundred records, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -173,9 +170,7 @@ extension SealedLog {
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // Makes the current file's name durable. The compaction will append a notice to this file, and this machine
-            // will remember the notice's log position. A power loss must therefore not bring back an older file that
-            // lacks the notice.
+            // This machine will remember a notice in this file, so a power loss must not bring back an older file.
             try flushName(&writer)
             let old = view.withLock { $0 }
             // The header cannot be changed offline, because a merge ignores the offline copy's header. A key removed

@@ -32,15 +32,13 @@ extension Remembered {
 }
 
 extension SealedLog {
-    /// Returns the log position that this machine remembers, if this vault was opened for a merge and `history`
-    /// includes that position.
+    /// Returns the remembered log position, if this vault was opened for a merge and `history` includes that position.
     func remembered(in view: LogView, _ history: KnownHistory) -> Remembered? {
         guard let memory, memory.isHeld, let remembered = Remembered(memory) else { return nil }
         return remembered.isIncluded(in: history, of: view) ? remembered : nil
     }
 
-    /// Returns the history of this log, which will be merged into another vault. Throws `copyDamaged` if the log is
-    /// damaged.
+    /// Returns this log's history, for a merge into another vault. Throws `copyDamaged` if the log is damaged.
     func joinedHistory() throws(LogError) -> JoinedHistory {
         do throws(LogError) { return try ownHistory() } catch { throw error.ofCopy }
     }
@@ -52,8 +50,7 @@ extension SealedLog {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }
 
-    /// Whether this vault has been opened only to merge a copy, because the vault lacks a log position that this
-    /// machine remembers and the copy includes.
+    /// Whether this vault lacks a remembered log position and has been opened only to merge a copy that includes it.
     package var isJoining: Bool { memory?.isHeld ?? false }
 
     /// Updates the rollback memory after a merge. Throws `diverged` if the vault still lacks the remembered position.
@@ -76,8 +73,7 @@ extension SealedLog {
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // Another process may meanwhile have stored a later position in the rollback memory, from a newer state of the
-        // copy. This vault lacks that position, so the alarm stays on.
+        // The alarm stays on if another process has stored a later position of the copy, which this vault lacks.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

@@ -1,8 +1,7 @@
 import LinuxSystem
 
-// If a copy has removed a person's access, some states of this vault may have been written by that person. A merge with
-// that copy refuses those states unless the user chooses to keep them. This machine then signs the states that are
-// kept.
+// If a copy has removed a person's access, that person may have written states of this vault. A merge with the copy
+// refuses these states unless the user keeps them. This machine then signs the kept states.
 
 extension SealedLog {
     /// Reports each name with a state that only this vault has and that the merge's filter, `gate`, refuses. Returns

@@ -38,8 +38,7 @@ extension SealedLog {
         return key
     }
 
-    /// Checks that this machine is allowed to sign changes. If not, throws the error that ``commit(_:timeout:)`` would
-    /// throw.
+    /// Checks that this machine may sign changes. If not, throws the error that ``commit(_:timeout:)`` would throw.
     package func checkThatThisMachineSigns() throws(LogError) {
         _ = try members()
         _ = try signingKey()
@@ -60,8 +59,7 @@ extension SealedLog {
         let (known, isVault) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
-        // The member list in a store of pending changes is as old as the store. It is therefore not compared with the
-        // members that this machine last saw.
+        // The list in a store of pending changes is as old as that store, so it is not compared with the members seen.
         guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
@@ -70,8 +68,7 @@ extension SealedLog {
     /// Compares a list of members with the members that this machine has seen. A removed member who still has the data
     /// key could write a file that lacks the removal, or that has different members from the start.
     ///
-    /// - Returns: false if the list lacks changes that the memory contains, but the file has been replaced. The memory
-    ///   may then describe the new file.
+    /// - Returns: false if the list lacks known changes but the file was replaced: they may be those of the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -104,8 +101,7 @@ package struct LoggedChange: Sendable {
 extension SealedLog {
     // The methods below throw `damaged` for an invalid signature, and any error from ``members()``.
 
-    /// Returns, oldest first, the changes behind the current state and the kept earlier states of each name with
-    /// the prefix.
+    /// Returns, oldest first, the changes behind the current and the kept earlier states of all names with the prefix.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in

@@ -12,8 +12,7 @@ extension SealedLog {
     ///   - isPinned: whether the copy's fingerprint was verified. If not, this vault must know the copy's data key.
     ///   - taken: the names whose states are taken over from the copy, regardless of their authors.
     ///   - keptKeys: the salts of this vault's key slots that the merge keeps even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute to keep. If both copies changed an entry and either copy's entry has
-    ///     the attribute, the merged entry has it too, unless the merged entry is a removal.
+    ///   - keptAttribute: a key. If both copies changed an entry, its merged value has this attribute of either copy.
     /// - Throws: `invalid` if the copy belongs to another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine
     ///   is not allowed to sign a state that must be signed; any error from reading, writing or compacting.
     package func merge(
@@ -68,8 +67,7 @@ extension SealedLog {
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
             now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
-        // A merge continues after the copy's highest sequence number. If that were near the limit, too few numbers
-        // would be left for later changes.
+        // A merge continues after the copy's highest sequence number. Near the limit, few would be left afterwards.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
             throw LogError(.copyDamaged, "its sequence numbers are impossibly large")
         }
@@ -90,16 +88,13 @@ extension SealedLog {
             try change(keys, nil, timeout: timeout, nil)
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
-        // The copy's whole history counts as merged only if nothing was refused, and the copy is trusted or all of it
-        // is taken over. Otherwise, the only log positions that count are those that the signers of the admitted states
-        // had seen.
+        // Unless the whole copy counts as merged, only the positions that signers of admitted states had seen do.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
             try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // If the whole copy was merged, this vault's history contains the copy's log positions, so the rollback memory
-        // needs no change.
+        // If the whole copy was merged, this vault's history has its positions, so the rollback memory needs no change.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
@@ -145,8 +140,7 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // A large step of the merge appends a tree that repeats the entries of earlier trees. Compaction drops
-            // those earlier trees, so it runs between steps whenever it is due.
+            // A large step appends a tree that repeats the earlier trees' entries. Compaction drops the earlier trees.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }
@@ -175,8 +169,7 @@ extension SealedLog {
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
-    /// Returns the filter that decides which of the copy's states are merged. It uses this vault's list of members, so
-    /// the caller must hold the vault's lock.
+    /// Returns the filter for the copy's states. It uses this vault's members, so this vault's lock must be held.
     private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)

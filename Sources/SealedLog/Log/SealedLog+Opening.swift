@@ -6,9 +6,8 @@ extension SealedLog {
         package var lockTimeout: Duration
         /// The alarms that the user has accepted, as codes from ``LogError/Code/alarms``.
         package var accepted: [LogError.Code]
-        /// The copies that will be merged into the vault. An alarm that the vault lacks a remembered position is
-        /// ignored if any of the copies includes that position. The rollback memory then stays unchanged until
-        /// ``SealedLog/finishJoining()``.
+        /// The copies to merge into the vault. An alarm about a missing log position is ignored if any copy includes
+        /// the position. The rollback memory then stays unchanged until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
         package var memoryFolder: String?
         /// Whether the file may be replaced with any version that this machine has seen, for example by a git checkout.
@@ -73,8 +72,7 @@ extension SealedLog {
         }
         if log === opened { return log }
         if opened.isAccepted {
-            // The opened file was accepted despite an alarm. The existing log may have a different file open, so it
-            // switches to the accepted one.
+            // The existing log may have another file open, so it switches to the one accepted despite an alarm.
             let overruled = opened.overruled.withLock { $0 }
             log.writer.withLock { writer in
                 writer.durableFile = nil
@@ -107,8 +105,7 @@ extension SealedLog {
     /// Reopens the file and replaces the view. The caller holds the writer's mutex.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // The rollback memory is read before the file. Each position in the memory is then already durable, so the file
-        // must contain it.
+        // The rollback memory is read first. Its positions are then already durable, so the file must contain them.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -119,8 +116,7 @@ extension SealedLog {
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
                 try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
-                // A read-only rollback memory keeps its outdated contents. This log therefore notes those contents, so
-                // that it ignores them from now on.
+                // A read-only rollback memory keeps its outdated contents, so this log notes them to ignore them later.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
             }
@@ -130,15 +126,13 @@ extension SealedLog {
         show(next)
     }
 
-    /// Remembers the last log position of a file that was accepted despite a rollback alarm, unless another process has
-    /// since stored a newer position.
+    /// Remembers the last position of a file accepted despite an alarm, unless another process has stored a newer one.
     ///
     /// - Parameter former: the rollback memory's contents that caused the alarm; nil if nothing was remembered.
     fileprivate func accept(
         _ view: LogView, of store: any RecordStore, in memory: RollbackMemory, insteadOf former: [UInt8]?
     ) throws(LogError) {
-        // Flushes the accepted file first. Otherwise, a power loss after its position is remembered could bring back
-        // the former file, which would look like an attack.
+        // Flushes the file first: a power loss could otherwise restore the former one, which would look like an attack.
         try flush(view, of: store, in: memory)
         guard let former, memory.remember(view.head, insteadOf: former) else { return memory.remember(view.head) }
     }
@@ -146,8 +140,7 @@ extension SealedLog {
     /// Makes the next read check whether the path refers to another file.
     package func lookAtPath() { view.withLock { $0.lookedAtPath = 0 } }
 
-    /// Returns the remembered position; nil if there is none, or if this file was accepted although it contradicts that
-    /// position.
+    /// Returns the remembered position; nil if there is none or this file was accepted despite contradicting it.
     func remembered() -> Remembered? {
         guard let remembered = memory.flatMap(Remembered.init) else { return nil }
         return remembered.bytes == overruled.withLock({ $0 }) ? nil : remembered
@@ -169,24 +162,20 @@ extension StoreLock {
     }
 }
 
-/// The procedure that opens a vault. It reads the header, unlocks the keys, and compares the log with the rollback
-/// memory.
+/// The opening of a vault. It reads the header, unlocks the keys, and compares the log with the rollback memory.
 struct Opening {
     let location: any StoreLocation
     let options: SealedLog.Options
 
-    /// If other processes keep replacing a store, at least this many attempts to open it are made, even after the
-    /// deadline.
+    /// The minimum number of attempts, even after the deadline, to open a store that other processes keep replacing.
     private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        // A user who accepts an alarm accepts the vault's current state. The local copy may be older, so it is not used
-        // in this case.
+        // Accepting an alarm means accepting the vault's current state, so the possibly older local copy is not used.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
-            // Any error may be due to another process that has replaced the file, since a new file may need new keys.
-            // Damage and alarms may also be due to a process that is writing.
+            // A replaced file may cause any error, as it may need new keys; a concurrent write, only damage or alarms.
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
@@ -221,8 +210,7 @@ struct Opening {
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // The rollback memory is read before the log. Each position in the memory is then already durable, so the log
-        // must contain it.
+        // The rollback memory is read first. Its positions are then already durable, so the log must contain them.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
         var alarms: [LogError] = []
@@ -242,17 +230,14 @@ struct Opening {
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
-        // If the rollback memory has no record of this path, the log's newest record counts as unconfirmed. The first
-        // read then confirms it and adds the path.
+        // If this path is not remembered, the newest record is unconfirmed until the first read, which adds the path.
         if record != nil { view.confirmed = seen }
         view.isLocationKnown = memory == nil || record != nil
         // Called only for its side effect: it posts a notice if this file of the rollback memory is unusable.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // For a vault in git, a checkout may restore an older version or bring in a branch. The alarm is therefore
-            // not raised if the rollback memory's list of heads contains any position of this file's history and the
-            // lock is held. Without the lock, the alarm may be due only to a file that has just been replaced.
+            // Git may check out any known history. Without the lock, the alarm may be due only to a file just replaced.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }
@@ -262,8 +247,7 @@ struct Opening {
         if let alarm = refused.first, !isJoining { throw alarm }
         let isAccepted = !alarms.isEmpty
         try view.replaceCopy(isAccepted: isAccepted) { kept in joined.contains { $0.includes(kept) } }
-        // The remembered position may be authenticated with a key from before a rotation of the data key. It stays
-        // valid until a newer one replaces it, so the former keys are still needed.
+        // A position stored under a former data key stays valid until replaced, so the former keys are still needed.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.add(formerKeys: try view.manifest().formerMemoryKeys)
         }
@@ -271,8 +255,7 @@ struct Opening {
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
         if let memory, !refused.isEmpty {
-            // The rollback memory stays unchanged until the merge is finished. If the merge does not finish, the next
-            // opening raises the same alarm again.
+            // The rollback memory stays unchanged, so that the alarm is raised again if the merge is not finished.
             memory.hold()
         } else if let memory {
             if isAccepted { try log.accept(view, of: store, in: memory, insteadOf: newest?.bytes) }

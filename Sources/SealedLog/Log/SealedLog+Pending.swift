@@ -6,8 +6,7 @@ extension SealedLog {
     /// Merges a copy with pending changes into this vault, and then removes the copy. If the merge refused a change,
     /// the copy is renamed instead.
     ///
-    /// If the connection is lost, the merge is retried once. If the server stays unreachable, this log then reads from
-    /// the copy.
+    /// If the connection is lost, the merge is retried once. If the server stays unreachable, this log reads the copy.
     ///
     /// - Parameters:
     ///   - unlocker: finds the key if the vault's keys have changed since the copy was created.
@@ -21,8 +20,7 @@ extension SealedLog {
         do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
-        // The failed attempt has released the copy's lock, so waiting for the lock of any store cannot cause a
-        // deadlock.
+        // The failed attempt has released the copy's lock, so waiting for any store's lock cannot cause a deadlock.
         try reopen()
         guard !keepsChangesApart else { throw LogError.serverGone }
         return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
@@ -46,8 +44,7 @@ extension SealedLog {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
-        // The removal must be durable. Otherwise, a power loss could restore this old copy, which would hide later
-        // changes while the server is unreachable.
+        // The removal must be durable: an old copy that a power loss restored would hide later changes while offline.
         if report.isWhole {
             try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {

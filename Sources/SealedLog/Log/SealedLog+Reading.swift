@@ -1,16 +1,14 @@
 import LinuxSystem
 import Sealing
 
-// A read updates the view to the end of the file, runs a closure on it, and confirms the newest record before it
-// returns. Most of this code is inlined, because each read would otherwise retain and release everything that its
-// closures capture.
+// A read updates the view to the end of the file, runs a closure on it, and confirms the newest record. Most of this
+// code is inlined, because each read would otherwise retain and release everything that its closures capture.
 
 extension SealedLog {
     /// Runs `body` on a view that is first updated to the end of the file.
     ///
     /// - Parameter isSure: whether to check first that the newest record still exists. Its writer may have replaced it
-    ///   with another of the same length. A `body` that opens a value needs no such check, since opening it fails if
-    ///   the record was replaced.
+    ///   with another of the same length. A `body` that opens a value needs no check: opening a replaced value fails.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
@@ -71,9 +69,8 @@ extension SealedLog {
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        // A compaction announces in a record that it will replace the file. To detect other replacements, the path is
-        // checked. This takes a microsecond, so it is done only at intervals, measured by the coarse clock (5 ns per
-        // read).
+        // A compaction announces that it will replace the file. To detect other replacements, the path is checked. This
+        // takes a microsecond, so it is done only at intervals, measured by the coarse clock (5 ns per read).
         let now = Clock.coarse
         let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
@@ -112,8 +109,7 @@ extension SealedLog {
                 try flush(view, of: store, in: memory)
             }
         } else if view.durable == view.head {
-            // A writer never takes back a durable record, so its position can be remembered without acquiring the
-            // vault's lock.
+            // A writer never takes back a durable record, so its position can be remembered without the vault's lock.
             if let memory {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
@@ -150,9 +146,8 @@ extension SealedLog {
             } catch {
                 guard error.code == .busy, !deadline.hasPassed else { throw error }
             }
-            // A writer that appends continuously may hold the lock indefinitely. But a writer flushes each record
-            // before it remembers the record's position or appends the next one. So there is no need to wait if the
-            // rollback memory already has this position, or if another record follows.
+            // A writer that appends continuously may hold the lock indefinitely. Waiting is unnecessary if the memory
+            // has this position or another record follows, because a writer flushes a record before either happens.
             if let memory, memory.seen()?.position == view.head { return true }
             guard (try? following.refresh()) == true else { return false }
             if following.head != view.head {
@@ -176,8 +171,7 @@ extension SealedLog {
     }
 }
 
-/// A value, the attributes whose policy may forbid returning it, and whether the access log is on. All of these come
-/// from the same state of the vault.
+/// A value, the attributes that may forbid returning it, and whether the access log is on, from one state of the vault.
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
@@ -190,8 +184,7 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens a name's value. Also returns the attributes that may forbid returning the value, and whether the access
-    /// log is on. Returns nil if the name is absent.
+    /// Opens a name's value, and reads the other parts of the ``GuardedValue``. Returns nil if the name is absent.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }

@@ -24,8 +24,7 @@ extension SealedLog {
                 // Transactions that already have a result failed on their own in an earlier attempt. They are skipped.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    // Repeats the write if it has read damaged data, since the damage may be only in this machine's
-                    // copy of a database.
+                    // Retries if damaged data was read, since only this machine's copy of a database may be damaged.
                     return try certain { () throws(LogError) in
                         try writer.withLock { (writer) throws(LogError) in
                             try write(pending, &writer, until: deadline)
@@ -73,8 +72,7 @@ extension SealedLog {
 
     // MARK: Before a record
 
-    /// Acquires an exclusive lock on the file that is currently at the path, and updates the view with all appended
-    /// records.
+    /// Acquires an exclusive lock on the file that is now at the path, and updates the view with all new records.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         var isDoubted = false
         while true {
@@ -107,8 +105,7 @@ extension SealedLog {
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
-            // This view may end with a record that its writer has since removed, or with the last record of an older
-            // file, such as a backup that was copied over this one. The new record must not follow either.
+            // The new record must not follow a removed record, or the last one of an older file, such as a backup.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
                 // This machine's copy of the store must not be newer than the store or diverge from it.
@@ -141,8 +138,7 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Returns a file's fingerprint. Unless the fingerprint is known and equals `known`, flushes the file's directory
-    /// entry and remembers the fingerprint.
+    /// Returns a file's fingerprint. If it is nil or not `known`, flushes the directory entry and remembers the result.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
@@ -203,8 +199,7 @@ extension SealedLog {
         }
     }
 
-    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was appended, or `outcomeUnknown` if the record
-    /// may have been appended.
+    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was appended, or `outcomeUnknown`.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
@@ -238,8 +233,7 @@ extension SealedLog {
         return error
     }
 
-    /// Reloads the view if it includes the record whose write failed. This happens if a reader in this process has read
-    /// the record.
+    /// Reloads the view if a reader in this process has already read the record whose write failed.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

@@ -24,16 +24,13 @@ package final class SealedLog: Sendable {
     private let processID = getpid()
     /// Whether the file was accepted when it was opened, despite an alarm from the rollback memory.
     let isAccepted: Bool
-    /// The contents of the rollback memory that no longer apply, because this file was accepted despite an alarm. If
-    /// the rollback memory cannot be written, it keeps them, so they are also stored here to be recognized and ignored.
+    /// The contents of the rollback memory that were overruled by accepting this file. A read-only memory keeps them.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
-    /// The view's store. It has a separate mutex, so that the registry of logs never waits for a view. While a thread
-    /// holds the view of a vault in a database, it may use the registry to open the vault that contains the database's
-    /// password.
+    /// The view's store. It has a separate mutex, so that the registry of logs never waits for a view: a thread that
+    /// holds a database vault's view may use the registry to open the vault that contains the database's password.
     let shownStore: Mutex<any RecordStore>
-    /// The view's keys. They have a separate mutex, because readers and compactions may hold the view's mutex for a
-    /// long time.
+    /// The view's keys. They have a separate mutex, because readers and compactions may hold the view's mutex for long.
     private let keyRing: Mutex<KeyRing>
     let writer: OrderedMutex<Writer>
     /// A closure that creates or reads the key with which this machine signs; nil if it signs nothing.

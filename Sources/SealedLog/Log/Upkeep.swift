@@ -14,8 +14,7 @@ extension SealedLog {
         return true
     }
 
-    /// Compacts the vault if a compaction is due. A lasting failure is posted as a notice and does not make the
-    /// transaction fail. Temporary failures are ignored.
+    /// Compacts the vault if due. Posts a lasting failure as a notice, ignores others, and never fails the transaction.
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
@@ -48,8 +47,7 @@ extension SealedLog {
 /// not exit before the task ends, because short-lived programs would otherwise never finish a task.
 final class Upkeep: Sendable {
     private struct State {
-        /// The ID of the process in which the thread runs; nil if no thread runs. A child process must not take the
-        /// thread for its own, because threads are not inherited.
+        /// The ID of the process in which the thread runs; nil if none runs. A child process does not inherit threads.
         var runner: pid_t?
         var waiting: [SystemSemaphore] = []
 
@@ -66,9 +64,8 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Returns whether ``start(_:)`` has declined to run its work since the last call of this method, so that the
-    /// caller must run it. `start` declines if ``isAutomatic`` is false, and in a child process, because the standard
-    /// library's mutexes do not support a second thread there.
+    /// Returns whether ``start(_:)`` has left its work to the caller since the last call of this method. It does so if
+    /// ``isAutomatic`` is false, and in a child process, where the standard library's mutexes support no second thread.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
     /// Starts the work on a thread. Does nothing if the work is already running. Ignores a failure to start the thread,

@@ -34,8 +34,7 @@ extension SealedLog {
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
             view.store.machineCopy?.endDoubt()
-            // Check last whether the member list lacks a removal that this machine has seen, so that damage is reported
-            // first.
+            // Check last that the member list lacks no removal seen on this machine, so that damage is reported first.
             _ = try members()
             memory?.forgetUpkeep()
             return report
@@ -139,8 +138,7 @@ struct Verifier: ~Copyable {
         guard tree.header == view.origin.authenticator else {
             throw LogError.damaged("a minor checkpoint that belongs to another checkpoint", at: record.offset)
         }
-        // The minor checkpoint's tree must contain all entries of the records before it, and the values that it adds
-        // must pass verification.
+        // The tree must contain all entries of earlier records, and the values that it adds must pass verification.
         var replay = EntryMerge(
             recent: [view.recent.cursor()], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()

@@ -18,8 +18,7 @@ struct MemoryFolder: Sendable {
         foreignLink = linkOfAnotherUser(in: path)
     }
 
-    /// Returns a file's first `size` bytes; nil if there is no file or it cannot be read. Reports a file that cannot be
-    /// read or cannot be written.
+    /// Returns a file's first `size` bytes; nil if it is missing or unreadable. Reports unreadable and read-only files.
     func read(_ name: String, size: Int, report: (Notice) -> Void) -> [UInt8]? {
         MemoryFile(name, in: self).read(size, report: report)
     }
@@ -32,8 +31,7 @@ struct MemoryFolder: Sendable {
 
     func location(of name: String) -> String { "\(path)/\(name)" }
 
-    /// Checks the folder's type and owner and the links in its path, and returns its status; nil if the folder does not
-    /// exist. For `isForRecords`, see ``check(_:_:isForRecords:)``.
+    /// Checks the folder's type, path and owner (see ``check(_:_:isForRecords:)``). Returns its status; nil if missing.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
         // Even if the link points to root's own folder, the link's owner could redirect it before root writes.
         if let foreignLink { throw .memoryUnusable(Distrust.anotherOwner.reason(of: foreignLink)) }

@@ -17,8 +17,7 @@ extension RollbackMemory {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
-    /// Returns the stored log positions. There may be some even if ``keepsHeads`` is false: none are added then, but
-    /// those stored earlier remain.
+    /// Returns the stored log positions. If ``keepsHeads`` is false, none are added any more, but older ones remain.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
@@ -79,16 +78,14 @@ extension RollbackMemory {
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
-        // A record for another vault is authenticated under that vault's key. It cannot be verified here, so only the
-        // vault ID is used.
+        // A record for another vault can be verified only with that vault's key, so only the vault ID is used.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
         pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
         return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
     }
 
-    /// Writes the ``PathRecord``. `durable`, if known, is the fingerprint of the file whose directory entry was
-    /// flushed.
+    /// Writes the ``PathRecord``. `durable` is the fingerprint of the file whose directory entry was flushed, if known.
     func rememberPath(durable: Authenticator?) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.pathMagic + vaultID)
@@ -99,8 +96,7 @@ extension RollbackMemory {
         pathIsKnown.store(true, ordering: .relaxed)
     }
 
-    /// Whether this object has found this vault's ID in the ``PathRecord``, or has at least tried to store the ID
-    /// there.
+    /// Whether this object has found this vault's ID in the ``PathRecord``, or has tried to store it there.
     var knowsPath: Bool { pathIsKnown.load(ordering: .relaxed) }
 
     static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
@@ -116,8 +112,7 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns a fingerprint of a file's checkpoint and location. Without the location, copies of a vault would have
-    /// the same fingerprint.
+    /// Returns a fingerprint of a file's checkpoint and location. The location distinguishes copies of a vault.
     func fingerprint(of file: CheckpointFile, _ locationState: [UInt8]?) -> Authenticator? {
         guard let locationState else { return nil }
         var writer = ByteWriter(reserving: 64)
@@ -164,8 +159,7 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark and the newest of the others. Unless `isForced` is true, does nothing if the file
-    /// contains landmarks that `landmarks` lacks.
+    /// Remembers the first and the newest landmarks. Unless `isForced`, does nothing if `landmarks` lacks a stored one.
     ///
     /// - Parameter isForced: whether the user has accepted that previously seen landmarks are missing.
     func remember(
@@ -203,8 +197,7 @@ extension RollbackMemory {
 
     /// The failure of the last compaction or verification, stored so that the next process does not retry at once.
     struct Upkeep: Sendable {
-        /// The checkpoint that the vault had during the failed attempt. Once it has another one, the failure no longer
-        /// counts.
+        /// The vault's checkpoint during the failed attempt. Once it has another one, the failure no longer counts.
         let origin: Authenticator
         /// The sequence number that the vault's last record must reach before a compaction starts automatically again.
         let retryAt: UInt64

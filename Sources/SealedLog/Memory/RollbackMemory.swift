@@ -42,14 +42,12 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether updates of positions and members are on hold, because the vault lacks something that this machine has
-    /// seen. The other files are still updated.
+    /// Whether positions and members (but no other files) are frozen, because the vault lacks something seen before.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
 
-    /// The size of `.seen` and `.path` in bytes. It excludes the checksum at the end of `.seen`, which `checkedSize`
-    /// includes.
+    /// The size of `.seen` and `.path` in bytes, without the checksum of `.seen`, which `checkedSize` includes.
     static let fileSize = 88
     private static let checkedSize = fileSize + 8
 
@@ -64,9 +62,8 @@ final class RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of the bytes between the vault ID and the authentication code; nil if the magic, the ID or the
-    /// code is wrong. The code also authenticates `context`. Bytes after the first `size` are ignored, since
-    /// overwriting a longer file in place leaves its last bytes.
+    /// Returns a reader of the bytes between vault ID and authentication code; nil if the magic, ID or code is wrong.
+    /// The code also authenticates `context`. Bytes beyond `size` are ignored: an in-place overwrite may leave some.
     func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
@@ -103,8 +100,7 @@ final class RollbackMemory: Sendable {
     }
 
     /// Writes a file if `isNeeded` returns true for its current bytes. Returns the new bytes with their authentication
-    /// code, even if no write was needed; nil on failure. A failed write posts a notice, since rollbacks may go
-    /// undetected.
+    /// code, even if unwritten; nil on failure. A failed write posts a notice: rollbacks may go undetected.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -117,8 +113,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Replaces a file's bytes with the result of `change`, followed by an authentication code for it. If the result is
-    /// nil, the file is not changed.
+    /// Replaces a file's bytes with the result of `change` and an authentication code, unless the result is nil.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -181,15 +176,13 @@ extension RollbackMemory {
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a log position if it is newer than the stored one, or if it is the same and its writer has flushed the
-    /// record since.
+    /// Remembers a log position if it is newer than the stored one, or the same but now flushed by its writer.
     ///
     /// - Parameter previous: the position that the writer had read before it wrote.
     func remember(
         _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
-        // The stored position may date from before the list of heads existed. It is therefore added to that list too,
-        // before it can be overwritten.
+        // The stored position may predate the list of heads, so it is added too, before it can be overwritten.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed) { old, _ in
             guard let old else { return true }
@@ -207,8 +200,7 @@ extension RollbackMemory {
             isOther = bytes != former
             return !isOther
         }
-        // Git may later restore the vault's old version. That looks like a rollback unless the stored positions include
-        // the last position of that version.
+        // Git may restore the old version later. That looks like a rollback unless its last position is stored.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }
@@ -225,8 +217,7 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // If the file is complete, but no known data key authenticates it, it was written after a later rotation.
-            // It is then overwritten only if `isForced` is true.
+            // A complete file that no known key authenticates postdates a rotation, and is kept unless `isForced`.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }
@@ -243,8 +234,7 @@ extension RollbackMemory {
     ///   - bytes: the bytes of ``newest()``.
     ///   - vaultKeys: the vault's keys, which may have been rotated since this object received its keys.
     ///   - formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Throws: `rolledBack` if the bytes are complete but none of these keys authenticates them; any error that
-    ///   `formerKeys` throws.
+    /// - Throws: `rolledBack` if the bytes are complete but no key authenticates them; any error of `formerKeys`.
     func seen(
         in bytes: [UInt8], under vaultKeys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> Seen? {

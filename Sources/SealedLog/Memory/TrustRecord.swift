@@ -1,8 +1,7 @@
 package import LinuxSystem
 import Sealing
 
-/// The fingerprint and the key commands that are accepted for one vault, in the user's rollback memory. The record is
-/// read before the vault is opened. See Format.md, "The rollback memory".
+/// A vault's accepted fingerprint and key commands, read before it is opened. See Format.md, "The rollback memory".
 ///
 /// No vault key authenticates the record, because it decides which vaults may be opened at all. As with every file of
 /// the rollback memory, the record is used only if no other user could have written it.
@@ -56,8 +55,7 @@ extension TrustRecord {
         ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
-        // Usually the record does not change. In that case, nothing is written, so that a read-only folder causes no
-        // error.
+        // Usually the record does not change, and nothing is written, so a read-only folder causes no error.
         let known = try read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)

@@ -1,8 +1,6 @@
-/// The history that two copies of a vault share. Each copy once had every state in it, but may have replaced some of
-/// them since.
+/// The history that two copies of a vault share. Each copy had every state in it, but may have replaced some of them.
 struct CommonPast {
-    /// For each copy, the sequence number of its newest record that the other copy contains or has merged; nil if
-    /// unknown.
+    /// For each copy, the sequence number of its newest record that the other contains or has merged; nil if unknown.
     private let own: UInt64?
     private let other: UInt64?
 
@@ -21,8 +19,7 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Returns whether the list of heads in the rollback memory contains this view's head or an earlier position in its
-    /// history. Always false unless ``RollbackMemory/keepsHeads`` is true.
+    /// Returns whether the remembered heads, if kept, include this view's head or an earlier position in its history.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }

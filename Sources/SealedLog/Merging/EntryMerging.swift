@@ -42,8 +42,7 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only the later entry has all values of both, its order of values is kept, even for values of the same
-        // time. Otherwise, the values of both are sorted, unless the two histories are identical.
+        // If only the later entry has all values of both, or both have the same history, its order of values is kept.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
@@ -84,8 +83,7 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// Returns a copy's current value if it is no longer current in the merged entry, `entry`. If that is true of both
-    /// copies' values, returns this vault's; if of neither, nil.
+    /// Returns this vault's current value, or else the other copy's, if it is not current in the merged `entry`.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
@@ -119,8 +117,7 @@ struct EntryPair {
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Returns whether `version` is later than `other`. Times are compared even if they are impossible (too far in the
-    /// future), so that a merge produces the same order in both copies.
+    /// Returns whether `version` is later than `other`. Even impossible times count, so that both copies agree.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -145,24 +142,21 @@ extension Entry {
         }
     }
 
-    /// Returns this entry's values that `other` has not forgotten: those set after the `forgotten` time of `other`, and
-    /// earlier values that `other` still has. If `hasChanged` is true, the current value is included in any case, since
-    /// `other` has never had it.
+    /// Returns the values that `other` has not forgotten: those set after its `forgotten` time, and earlier values that
+    /// it still has. If `hasChanged` is true, the current value counts in any case, since `other` has never had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
             + earlier.filter { version in
-                // If only one of the two times is impossible (too far in the future), the times cannot be compared, so
-                // the version counts as set before the `forgotten` time.
+                // If only one of the two times is impossible (too far in the future), the version counts as earlier.
                 version.modified > forgotten && limit.isLater(version.modified, than: forgotten)
                     || other.has(version.version)
             }
     }
 
-    /// Returns whether this entry has, or once had, the current state of `other`. A removal leaves no version. If only
-    /// `other` is removed, this entry counts as having had that removal if it was created no earlier than the removal
-    /// and has the removed value (unless `other` no longer has that value).
+    /// Returns whether this entry has, or had, the current state of `other`. A removal leaves no version: if only
+    /// `other` is removed, this entry must be no older than that and have the removed value, if `other` still has it.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
@@ -183,8 +177,7 @@ extension Entry {
         other.states.allSatisfy { hasState($0, limit) }
     }
 
-    /// Returns whether this entry has the value of `state`, as its current value or an earlier one, with the same time
-    /// or a later one.
+    /// Returns whether this entry has, or had, the value of `state`, with the same time or a later one.
     private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
         states.contains { own in
             own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)

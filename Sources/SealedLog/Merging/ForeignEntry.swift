@@ -3,8 +3,7 @@ import Sealing
 
 /// An entry from another copy. Each version that this vault also has is replaced with this vault's version.
 ///
-/// If the copies' data keys differ, the boxes of the other versions are resealed. If the data keys are the same, a
-/// value that both copies have can usually be recognized by its nonce.
+/// Other versions are resealed if the copies' data keys differ. Otherwise, a value in both usually has the same nonce.
 struct ForeignEntry {
     private(set) var entry: Entry
     private var sealed: [Nonce: [UInt8]] = [:]
@@ -46,8 +45,7 @@ struct ForeignEntry {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // A resealed box takes precedence over a version with the same nonce in this vault: that version may be
-            // damaged, and the box then replaces it.
+            // A resealed box replaces this vault's version with the same nonce, because that version may be damaged.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {

@@ -49,12 +49,11 @@ struct MergeGate {
     ///
     /// - Parameters:
     ///   - copied: the entry as stored in the copy.
-    ///   - entry: the same entry, but with this vault's versions in place of equal versions from the copy.
+    ///   - entry: the same entry, but with this vault's versions instead of equal versions from the copy.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // Without members, changes are not signed, so all states are admitted unless the copy has a data key that this
-        // vault has replaced or never had. This also applies to a vault whose members have all been removed.
+        // Without (remaining) members, nothing is signed. Only a copy with a replaced or unknown data key is checked.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }
@@ -84,8 +83,7 @@ struct MergeGate {
     }
 
     /// Returns whether a member has signed a state. If the copy has a former data key, the signer must be a current
-    /// member. Otherwise, it can also be a member whom only the copy has removed. Throws `damaged` if the signature is
-    /// invalid.
+    /// member; otherwise, one whom only the copy has removed also counts. Throws `damaged` if the signature is invalid.
     private func isVouchedFor(_ state: SignedState, _ values: inout CopiedValues) throws(LogError) -> Bool {
         guard let authorship = state.authorship else { return false }
         let author = authorship.author

@@ -1,8 +1,7 @@
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same
-        /// The two copies have different keys. The merged vault keeps this vault's keys (`own`) or adopts the other
-        /// copy's (`other`), for example because those are newer.
+        /// The copies' keys differ. The vault keeps its own, or adopts the other copy's, for example if they are newer.
         case own, other
     }
 
@@ -10,8 +9,7 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var changed: [String] = []
     /// The names whose entries both copies have changed since the copies diverged. The later value becomes current.
     package internal(set) var conflicts: [String] = []
-    /// The names in ``conflicts`` whose replaced value was dropped, because the vault keeps no history or the entry
-    /// would have become too large.
+    /// The ``conflicts`` whose replaced value was dropped: the vault keeps no history or the entry would be too large.
     package internal(set) var dropped: [String] = []
     /// The names with changes that were rejected because a person whose access was removed may have made them.
     package internal(set) var refused: [String] = []

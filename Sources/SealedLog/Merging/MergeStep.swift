@@ -2,15 +2,13 @@
 struct MergedCopy {
     let view: LogView
     let past: CommonPast
-    /// Whether this vault's history is trusted. If this machine does not recognize this file as the vault, a person
-    /// whose access was removed may have put it at the vault's path. Log positions are not secret, so they do not prove
-    /// that it is the vault.
+    /// Whether this vault's history is trusted. If this machine does not recognize this file, a person whose access was
+    /// removed may have put it at the vault's path. Log positions are not secret, so they prove nothing.
     let isOwnBelieved: Bool
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
-    /// The key of an attribute that a merge must not drop. If both copies have changed an entry and either has the
-    /// attribute, the merged entry has it too.
+    /// The key of an attribute that a merged entry has if both copies changed the entry and either has the attribute.
     let keptAttribute: String?
     /// The current time by this machine's clock.
     let now: UInt64

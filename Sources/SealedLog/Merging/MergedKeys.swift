@@ -6,8 +6,7 @@ struct MergedKeys {
     private enum Relation {
         /// Both copies have the same data key.
         case same
-        /// The other copy has replaced this vault's data key. The merge must not restore the keys that this rotation
-        /// removed.
+        /// The other copy has replaced this vault's data key. Keys that this rotation removed must stay removed.
         case otherIsNewer
         /// The other copy has a data key that this vault has replaced or never had.
         case otherIsForeign
@@ -21,9 +20,8 @@ struct MergedKeys {
     private let otherKeys: SlotTable
     /// The salts of this vault's key slots that the user keeps even if the other copy has removed them.
     private let kept: Set<[UInt8]>
-    /// Whether this machine recognizes this file as the vault. If so, keys that were removed in this file stay removed.
-    /// If not, someone whose access was removed in the other copy may have put the file at the vault's path, so a merge
-    /// that uses the other copy's keys ignores this file's removals.
+    /// Whether this machine recognizes this file as the vault. If not, someone whose access the other copy has removed
+    /// may have put it at the vault's path, so a merge with the other copy's keys ignores the removals in this file.
     private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
@@ -140,9 +138,8 @@ struct MergedKeys {
     /// The other copy's key ring if the merge adopts that copy's data key; otherwise nil.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Whether the other copy's history is trusted. It is trusted if that copy has this vault's data key or has
-    /// replaced it, and no member whom this vault has removed could have that copy's data key. If no members remain,
-    /// earlier removals are ignored, as if the vault had never had members.
+    /// Whether the other copy's history is trusted: its data key is this vault's or has replaced it, and no member
+    /// removed here could have it. A vault whose last member was removed counts as one that never had members.
     var isOtherHistoryBelieved: Bool {
         get throws(LogError) {
             switch relation {
@@ -158,16 +155,14 @@ struct MergedKeys {
     /// Returns the members after the merge: this vault's, with the changes that they have made in the other copy. If
     /// the other copy's data key is newer, returns that copy's members, with the changes that they have made here.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
-        // A copy whose data key this vault has replaced or never had must not add the first member, since all other
-        // members depend on the first.
+        // A copy with a foreign data key must not add the first member, since all other members depend on the first.
         if isOfFormerKey, own.records.isEmpty { return own }
         if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns a gate that checks this vault's own states, just as if this vault were merged into the other copy; nil
-    /// if no check is needed. A check is needed if this vault's file may have been put at its path by someone whose
-    /// access was removed in the other copy.
+    /// Returns a gate that checks this vault's states as if they were merged into the other copy; nil if not needed. It
+    /// is needed if someone whose access the other copy has removed may have put this file at the vault's path.
     ///
     /// - Parameter signer: signs the states that the user keeps.
     func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
@@ -197,16 +192,14 @@ struct MergedKeys {
     /// - Parameters:
     ///   - isTaken: whether this vault already has the keys that apply after the merge.
     ///   - known: the log positions to record as merged; nil if there are none yet.
-    ///   - isWhole: whether the whole copy counts as merged, because nothing was refused and the copy's history is
-    ///     accepted.
+    ///   - isWhole: whether the whole copy counts as merged: nothing was refused and its history is accepted.
     ///   - isOwnBelieved: whether this vault's history is trusted. If so, all of its log positions are kept.
     func change(
         _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?, isWhole: Bool,
         isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
-        // If both copies' data keys were rotated, another machine's rollback memory may have been authenticated with
-        // the current or any former data key of the other copy. A complete merge therefore adopts all their subkeys.
+        // After rotations in both copies, any data key of the other copy may have authenticated a rollback memory.
         let former =
             switch relation {
             case .same: [[UInt8]]()
@@ -215,8 +208,7 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // The access log is on if it is on in either copy. But the other copy's setting is ignored unless that copy has
-        // this vault's data key or has replaced it.
+        // The access log is on if it is on in either copy. A copy with a foreign data key does not count.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,

@@ -31,8 +31,7 @@ struct SharedNonces {
         }
     }
 
-    /// Returns the names of values that share a nonce but have different boxes. Equal boxes contain the same value, so
-    /// they reveal nothing.
+    /// Returns the names of values whose boxes differ although they share a nonce. Equal boxes reveal nothing.
     func names(in store: any RecordStore) throws(LogError) -> Set<EntryName> {
         var names: Set<EntryName> = []
         for boxes in boxes.values {

@@ -58,8 +58,7 @@ struct RecordReader {
         case record(Record)
         /// The frame is invalid or the index cannot be opened, because the record was torn or changed.
         case failing(StaticString)
-        /// The index is authentic, but the record breaks the format or does not belong at this point of the log. No
-        /// writer leaves such a record.
+        /// The index is authentic, but the record breaks the format or is out of place. No writer leaves such a record.
         case foreign(StaticString)
     }
 
@@ -97,8 +96,7 @@ struct RecordReader {
         }
         let record = Record(
             offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
-        // The frame, which states the payload's length, is not sealed. Without this check, anyone who can write the
-        // file could change that length.
+        // The frame is not sealed. Without this check, anyone who can write the file could change its payload length.
         guard index.namedEnd(ofPayloadAt: record.payload.lowerBound) == record.end else {
             return .foreign("a record's length does not match its index")
         }
@@ -128,8 +126,7 @@ struct RecordReader {
             last.withUnsafeBytes { hash.update($0) }
         }
         guard hash.finish() == record.index.payloadHash else { return false }
-        // If the payload was read in several pieces, `last` is only the final one, so the payload is not confirmed as
-        // authentic here. Each value is then confirmed when it is opened.
+        // If the payload was read in pieces, `last` is only the final one. Each value is then confirmed when opened.
         if last.count == Int(record.frame.payloadLength) {
             last.withUnsafeBytes { store.machineCopy?.confirm($0, at: record.payload.lowerBound) }
         }
@@ -150,8 +147,7 @@ struct RecordReader {
                 try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
             }
             windowOffset = offset
-            // After this reader has reached the end of the file, it finds no records that are appended later. A new
-            // reader does.
+            // Once this reader has reached the end of the file, only a new reader finds records appended later.
             windowIsLast = windowCount < wanted
         }
         let start = Int(offset - windowOffset)

@@ -11,8 +11,7 @@ struct AuthenticHeader {
     /// Whether the salvage has found a later header under the same data key.
     let isFormer: Bool
 
-    /// Returns all authentic headers under one data key, latest first. There are at most 256 header images to check, at
-    /// 10 µs each.
+    /// Returns all authentic headers under one data key, latest first. At most 256 images are checked, at 10 µs each.
     static func all(
         _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
     ) throws(LogError) -> [AuthenticHeader] {
@@ -66,8 +65,7 @@ extension [AuthenticHeader] {
 }
 
 extension Header {
-    /// A header, and the repaired bytes from which it was parsed: constants are restored, undefined flags are cleared,
-    /// and the hint is zero.
+    /// A header, and its repaired bytes: constants are restored, undefined flags are cleared, and the hint is zero.
     struct Candidate {
         let bytes: [UInt8]
         let header: Header

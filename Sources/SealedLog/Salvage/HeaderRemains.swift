@@ -110,8 +110,7 @@ struct HeaderRemains {
         view = found.view(of: store, keys)
     }
 
-    /// The log position before the first record. Its sequence number is 0 if the header is not authentic, so that no
-    /// record is skipped.
+    /// The log position before the first record. Its number is 0 without an authentic header, so no record is skipped.
     var origin: LogPosition {
         isAuthentic ? view.origin : LogPosition(sequence: 0, authenticator: view.origin.authenticator)
     }
@@ -142,9 +141,8 @@ struct HeaderRemains {
         return parts.filter(\.isLeft).map(\.part)
     }
 
-    /// Returns all combinations of the header and its copy; the first is the header itself, the last its copy. Combines
-    /// single bytes if few differ, otherwise blocks of up to a sector. In every combination the hint is zero, because
-    /// the copy contains no hint.
+    /// Returns all combinations of the header and its copy; the first is the header, the last its copy. Combines single
+    /// bytes if few differ, otherwise blocks of up to a sector. The hint is always zero, as the copy has none.
     private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
         let found = try store.available(at: 0, upTo: 2 * Header.size)
         let image = found + [UInt8](repeating: 0, count: 2 * Header.size - found.count)
@@ -176,8 +174,7 @@ struct HeaderRemains {
 }
 
 extension [[UInt8]] {
-    /// The distinct key slots found in these images of a header, even if other parts of the images are damaged. The
-    /// first image's slots come first.
+    /// The distinct key slots in these header images, even if other parts are damaged. The first image's come first.
     fileprivate var slots: [KeySlot] {
         var different: [KeySlot] = []
         for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }

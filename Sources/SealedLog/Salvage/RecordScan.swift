@@ -12,9 +12,8 @@ struct RecordScan {
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// Budgets that limit the work of the search, in bytes: one for frames that fail authentication, one for finding
-    /// the length of an index. Damaged records use only a small part of them. Without these limits, overlapping forged
-    /// frames could cost 1 MiB for each frame, and 9 MiB for each search for a length.
+    /// Byte budgets for frames that fail authentication, and for finding an index's length. Damaged records need little
+    /// of them, but overlapping forged frames could otherwise cost 1 MiB each, and each search for a length 9 MiB.
     private var frameBudget = 256 << 20
     private var lengthBudget = 256 << 20
     private var piece: [UInt8] = []
@@ -66,8 +65,7 @@ struct RecordScan {
         return nil
     }
 
-    /// Reads the record at an offset. If `isExpected` is true, the previous record ends at this offset, so a record is
-    /// read even if its frame is damaged.
+    /// Reads the record at an offset. If `isExpected`, the previous record ends there, and a damaged frame is accepted.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -114,8 +112,7 @@ extension RecordReader {
     /// Reads a record whose frame, which contains the index's length, is damaged. Instead, lengths are tried, within
     /// the budget, until the index's authentication succeeds. The index also determines where the payload ends.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
-        // Longer indices are not tried: writers hardly ever create them, and trying all lengths takes time quadratic in
-        // the longest one.
+        // Longer indices are hardly ever created, and trying all lengths takes time quadratic in the longest one.
         let limit = Limits.inlineIndexSize + 1 << 10
         let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + limit))
         guard bytes.count > Frame.headSize else { return nil }

@@ -49,15 +49,13 @@ struct SalvagedHistory {
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty {
             damage.append("different values that share a nonce, which this program never writes")
-            // The report does not list removed names whose values share a nonce. Since these values may be restored
-            // later, the report must not count as complete.
+            // Removed names whose values share a nonce are not listed, although these values may be restored later.
             hasGaps = true
         }
     }
 
     /// Returns the remembered positions with the highest sequence number, and whether the data key was rotated after
-    /// `keys`. For a vault in git, all remembered heads are compared, because checking out an old one lowers the
-    /// position.
+    /// `keys`. Compares all heads of a vault in git, because checking out an old one lowers the position.
     private static func seen(
         _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
     ) throws(LogError) -> (positions: [LogPosition], isOfFormerKey: Bool) {
@@ -156,8 +154,7 @@ struct SalvagedHistory {
         for index in breaks {
             damage.append(description(ofBreakAt: index))
             guard index > whole else { continue }
-            // The records after a break in the chain may belong to another history, so all entries are doubtful. But if
-            // this machine remembers one of these records, only changes before the break can be missing.
+            // Records after a break may belong to another history, unless this machine remembers one of them.
             let isAgreed = agreed.map { $0 >= index } ?? false
             lose(through: isAgreed ? records[index].index.sequence : .max)
         }
@@ -194,9 +191,8 @@ struct SalvagedHistory {
         return earlier
     }
 
-    /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
-    /// nil if no position is remembered, or if this history lacks the remembered position or may lack it. Records a
-    /// loss if the history lacks the position, or if it may lack it because there is no manifest to tell.
+    /// Returns the index of the remembered record, −1 for a position before all records, or nil if none is remembered
+    /// or this history lacks or may lack it. Records a loss if it is missing, or if there is no manifest to tell.
     ///
     /// - Parameter positions: the positions with the highest sequence number that this machine has seen. The history
     ///   must include one of them.

@@ -2,8 +2,7 @@ import LinuxSystem
 import Sealing
 
 /// The result of a salvage. The first four properties group the names by outcome, from best to worst. Each name with a
-/// value in the new vault is counted in ``certain``, or listed in ``doubtful`` or ``older``. All these values are
-/// authentic.
+/// value in the new vault is counted in ``certain`` or listed in ``doubtful`` or ``older``. All values are authentic.
 package struct SalvageReport: Hashable, Sendable {
     /// The number of names whose value in the new vault is certain to be their newest.
     package internal(set) var certain = 0
@@ -53,8 +52,7 @@ package struct SalvageReport: Hashable, Sendable {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether the damage caused no loss: the new vault is complete (``isComplete``), and the header and the manifest
-    /// were readable. Other parts in ``leftBehind``, such as further keys, are ignored: no salvage can copy them.
+    /// Whether the vault is complete and header and manifest were readable. Other ``leftBehind`` parts do not count.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 
@@ -186,8 +184,7 @@ private struct SalvageCopier: ~Copyable {
         return (entries + older.values).sorted { $0.name < $1.name }
     }
 
-    /// Returns an entry's earlier values that cannot be opened. Excludes values that the damaged vault's history no
-    /// longer contained.
+    /// Returns an entry's earlier values that do not open, except those no longer in the damaged vault's history.
     private func lostVersions(of entry: Entry) -> [SalvageReport.LostVersion] {
         entry.earlier.enumerated().filter { unopened.contains($1.version) }.map { index, earlier in
             SalvageReport.LostVersion(name: entry.name.text, number: index + 1, modified: earlier.modified)
@@ -203,8 +200,7 @@ private struct SalvageCopier: ~Copyable {
         return copied
     }
 
-    /// Copies an entry whose current value is lost. Its newest intact earlier value becomes current. Returns nil if
-    /// there is none.
+    /// Copies an entry, with its newest intact earlier value replacing the lost one. Returns nil if there is none.
     private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
     {
         var entry = entry

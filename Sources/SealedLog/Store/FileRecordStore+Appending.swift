@@ -76,8 +76,7 @@ extension FileRecordStore {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Rewrites the bytes in the range. After a failed flush, Linux marks even unwritten cached bytes as clean, so that
-    /// another flush would not write them.
+    /// Rewrites the range. After a failed flush, Linux marks unwritten bytes clean, so another flush would skip them.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }

@@ -10,18 +10,15 @@ extension FileRecordStore {
     ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
         let new = try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
-        // Disables the search for leftover files. Otherwise, the store's first append would remove the store's own
-        // unpublished file, as if a killed process had left it.
+        // Prevents the first append from removing the store's own unpublished file as one left by a killed process.
         new.hasTidied.store(true, ordering: .relaxed)
         return new
     }
 
-    /// Creates and locks an empty store, which appears at its location when it is published. Because of the lock, other
-    /// processes do not take the file for one left by a killed process. Throws `busy` while another process writes a
-    /// store for the location.
+    /// Creates and locks an empty store, which appears at its location when it is published. The lock shows that the
+    /// file was not left by a killed process. Throws `busy` while another process writes a store for the location.
     ///
-    /// - Parameter identity: the identity of the file to replace. If a power loss has left that file at the new file's
-    ///   path too, it is removed from that path.
+    /// - Parameter identity: identifies the old file. If a power loss left it at the new path too, it is removed there.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -62,8 +59,7 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns whether this unpublished file still exists. Another process may have removed it, taking it for one left
-    /// by a killed process.
+    /// Returns whether this unpublished file still exists. Another process may have removed it as abandoned.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
@@ -81,8 +77,7 @@ extension FileRecordStore {
         let path = unpublishedPath(for: replaced)
         // If the file exists but cannot be opened, this throws, because a writer may still be using the file.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // After a power loss, the replacement's path may still refer to the store's own file, which the caller has
-        // locked. Any other file there may still be locked by its writer.
+        // After a power loss, this may be the store's own, locked file. Another file may still be locked by its writer.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

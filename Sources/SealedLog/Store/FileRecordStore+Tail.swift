@@ -18,9 +18,8 @@ extension FileRecordStore {
     /// Searches for records that begin after the log's end, but skips holes. Throws `damaged` if it finds such a
     /// record, or more record magics than can occur by chance.
     ///
-    /// The search does not open indices, which may be 1 MiB long each: anyone could forge many frames, since a checksum
-    /// needs no key. A valid frame is proof enough of damage, since a killed writer can leave one only at the log's end
-    /// itself, not after it.
+    /// Indices are not opened: each may be 1 MiB long, and anyone could forge many frames, since a checksum needs no
+    /// key. A valid frame is proof enough of damage, since a killed writer can leave one only at the log's end itself.
     ///
     /// - Returns: whether all bytes after the log's end are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
@@ -55,7 +54,7 @@ extension FileRecordStore {
     }
 
     /// Returns whether the invalid record at the log's end is torn, and thus unacknowledged. A torn record extends past
-    /// the file's end, or has zeros in place of sectors that never reached the disk. A sector has at least 512 bytes.
+    /// the file's end, or has zeros instead of sectors that never reached the disk. A sector has at least 512 bytes.
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -74,8 +73,7 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns the indices at which a record's magic begins and a whole frame would fit. Checks every 16th index, from
-    /// `start` on.
+    /// Returns the indices, of every 16th from `start` on, at which a record's magic begins and a whole frame fits.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -83,8 +81,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether any sector in this buffer is all zeros. If only part of a sector is in the buffer, only that
-    /// part is checked. `offset` is the buffer's offset in the file.
+    /// Returns whether any sector is all zeros, as far as it is in this buffer, which begins at `offset` in the file.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

@@ -54,8 +54,7 @@ final class FileRecordStore: NewStore {
             file = try fileSystem.open(path, isDamaged ? .read : .readWrite, orElse: .read, refusal: &refusal)
         } catch {
             if error.isMissing { throw LogError(.missing, path) }
-            // The error from opening a folder or a socket does not say what the path refers to, so that is determined
-            // here.
+            // The error from opening a folder or socket does not say what is at the path, so that is determined here.
             if !isDamaged, let status = try? fileSystem.status(at: path), !status.isRegularFile {
                 throw LogError(.notAFile, status.kind)
             }
@@ -66,8 +65,7 @@ final class FileRecordStore: NewStore {
             writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison)
     }
 
-    /// Checks that a file of pending changes belongs to this user. Otherwise, another user could change the vault by
-    /// planting such a file.
+    /// Checks that a file of pending changes belongs to this user. Another user could plant one to change the vault.
     private static func believed(
         _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?, in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {

@@ -29,8 +29,7 @@ extension RecordStore {
     /// that a fast local clock drops nothing too early. A malicious server can only make the vault keep more history.
     var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }
 
-    /// Throws `unreachable`, with the reason, if this store is not the vault itself, but only holds pending changes for
-    /// it.
+    /// Throws `unreachable`, with the reason, if this store is not the vault but only holds pending changes for it.
     func checkIsVault(_ reason: @autoclosure () -> String) throws(LogError) {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
@@ -58,8 +57,7 @@ extension RecordStore {
                 + "opens it.")
     }
 
-    /// Runs `body`. If it throws a rollback error (``LogError/Code/alarms``), the server may have outdated data, so
-    /// `body` is run on the other servers in turn.
+    /// Runs `body`. On a rollback error (``LogError/Code/alarms``), tries the other servers, which may have newer data.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, server?.hostCount ?? 1) {
             do throws(LogError) { return try body() } catch {

@@ -37,8 +37,7 @@ package protocol RecordStore: AnyObject, Sendable {
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that is currently at the location.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns an instance of this store that a reader can flush without hiding a failed flush from the writer; nil if
-    /// the store has been replaced.
+    /// Returns this store for a reader whose flushes hide no errors from the writer; nil if the store was replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all readable bytes durable.
     func synchronize() throws(LogError)
@@ -72,8 +71,7 @@ package protocol RecordStore: AnyObject, Sendable {
     /// - Returns: whether the record is already durable and in the log. Otherwise `publish` adds the record.
     func announce(_ record: StoredRecord) throws(LogError) -> Bool
     /// Creates an empty store with this store's owner and mode, and acquires its lock. The new store replaces this one
-    /// when it is published. The caller holds this store's lock. Throws `busy` while another replacement is being
-    /// written.
+    /// when it is published. The caller holds this store's lock. Throws `busy` during another replacement.
     ///
     /// - Parameter isImpatient: whether to proceed without waiting for other replacements if the store permits that. In
     ///   this case, the later of two replacements throws `conflict`.
@@ -100,32 +98,26 @@ package protocol NewStore: RecordStore {
 package protocol MachineCopy: AnyObject {
     /// The newest log position in the copy; nil if no copy exists.
     var head: LogPosition? { get }
-    /// Saves this machine's copy to a separate permanent file, because it has changes that the store lacks. Posts a
-    /// notice.
+    /// Saves this machine's copy, which has changes that the store lacks, to a permanent file. Posts a notice.
     ///
     /// - Parameter end: returns the end of the log in the file. Later bytes are not part of the log.
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
-    /// Records that the log has been opened without a rollback error. From then on, this machine's copy counts as a
-    /// copy of this store.
+    /// Records that the log was opened without a rollback error. From then on, the copy counts as this store's.
     ///
     /// - Parameters:
     ///   - kept: the copy's ``head``, which the log includes. Another process may already have saved later records.
-    ///   - isContinued: whether this log includes the log position at the copy's end. If so, the copy's bytes of this
-    ///     store's generation are still valid.
+    ///   - isContinued: whether this log includes the copy's end. If so, the copy's bytes of this generation are valid.
     func accept(over kept: LogPosition?, continuing isContinued: Bool)
     /// Records that this process has read the log up to `head`, and that the log includes the position `kept`.
     func follow(to head: LogPosition, over kept: LogPosition?)
-    /// Fetches from the server some of the bytes that this machine's copy lacks. Each further call fetches more.
-    /// Ignores errors.
+    /// Fetches from the server some bytes that the copy lacks; each further call fetches more. Ignores errors.
     func complete()
-    /// Discards cached bytes after some of them failed to authenticate. Returns whether reads bypass this machine's
-    /// copy from now until ``endDoubt()``. Throws `unreachable` if the location cannot be reached, or `gone` if the
-    /// store no longer exists.
+    /// Discards cached bytes after some of them failed to authenticate. Returns whether reads now bypass the copy until
+    /// ``endDoubt()``. Throws `unreachable` if the location cannot be reached, or `gone` if the store no longer exists.
     func distrust() throws(LogError) -> Bool
     func endDoubt()
     /// Records that this process has read and authenticated these bytes. Between ``distrust()`` and ``endDoubt()``,
-    /// these bytes overwrite those in this machine's copy. At other times, they are stored only where the copy has
-    /// none.
+    /// these bytes overwrite the copy's bytes. At other times, they only fill the copy's gaps.
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
     /// Creates a store for pending changes if no server has answered the lock request and no such store exists yet.
     ///

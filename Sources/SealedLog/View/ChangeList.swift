@@ -21,8 +21,7 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. If `expiry` is nil, the entry no
-        /// longer has an expiry.
+        /// Sets a value. If `attributes` is nil, the entry keeps its own; if `expiry` is nil, it no longer expires.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
         /// Makes an earlier version the current one. The error is `conflict` if the name has no such version.
@@ -74,8 +73,7 @@ package struct ChangeList: Sendable {
     private(set) var cells = NamedCells()
     /// The sealed boxes of the values to set, one after the other.
     private(set) var boxes: [UInt8] = []
-    /// The keys that sealed the values. Each element's keys apply to the changes from number `first` up to, but not
-    /// including, the next element's `first`.
+    /// The keys that sealed the values. Each element applies to changes from number `first` to before the next `first`.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) { for change in changes { append(change) } }

@@ -15,8 +15,7 @@ struct HeaderImage {
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // A file in a newer format states the same version in its header and in the header's copy. If they
-                // differ, the header is damaged.
+                // In a newer format, the header and its copy state one version. Different versions indicate damage.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
                 throw .damaged("the header's version, which differs from its copy's")
             }
@@ -34,8 +33,7 @@ struct HeaderImage {
         let locked = LockedVault(vaultID: (try? header.get().vaultID) ?? [], slots: (try? header.get().slots) ?? [])
         while let credential = try next(&unlocker, locked) {
             do throws(LogError) { return try header.get().slots.unlock(with: credential) } catch {
-                // Trying the key slots of both the header and its copy must not exceed the cost limit for a single
-                // header.
+                // Trying the slots of the header and its copy must not exceed the cost limit for a single header.
                 let error = explained(error) { copy in
                     let tried = copy.slots + locked.slots.filter { !copy.slots.contains($0) }
                     return tried.isBearable(for: credential) ? try? copy.slots.unlock(with: credential) : nil
@@ -116,8 +114,7 @@ struct HeaderImage {
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log without using its hint. No process may write during the call. `keys` may be older than a
-    /// rotation of the data key.
+    /// Reads a whole log without using its hint. No process may write during the call. `keys` may predate a rotation.
     static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         try whole(HeaderImage(of: store).view(following: keys))
     }
@@ -144,8 +141,7 @@ extension LogView {
     ///
     /// - Parameters:
     ///   - remembered: the position that was read from the rollback memory before the store was opened.
-    ///   - isAccepted: returns whether to use the store although it lacks a position that this view or the rollback
-    ///     memory contains.
+    ///   - isAccepted: returns whether to use a store that lacks a position of this view or of the rollback memory.
     /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks such a position and
     ///   is not accepted; `keysChanged` or `identityRemoved`; the errors of opening.
     func reopened(
@@ -158,8 +154,7 @@ extension LogView {
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
-        // A log of pending changes may start from an older position of the vault. It need not include the newest
-        // positions known to this process and machine.
+        // A log of pending changes may start at an older position, so it need not include the newest known positions.
         let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
@@ -175,8 +170,7 @@ extension LogView {
         return view
     }
 
-    /// Replaces this machine's copy with a copy of this store. First saves the old copy if it may have changes that
-    /// this store lacks.
+    /// Replaces this machine's copy with one of this store. First saves it if it may have changes this store lacks.
     ///
     /// - Parameters:
     ///   - isAccepted: whether this log may lack the newest position of the old copy, because the vault is new or the
@@ -188,9 +182,8 @@ extension LogView {
         guard let copy = store.machineCopy else { return }
         var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
-            // Another process may have written newer records since this process read the log's end, so the log is
-            // refreshed. If a compaction has replaced the store, this machine's copy is left alone. Whether to replace
-            // it is decided when the new store is opened.
+            // Another process may have written newer records since this process read the log's end. If a compaction has
+            // replaced the store, whether to replace the copy is decided when the new store is opened.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
                 try save(copy)
@@ -220,8 +213,7 @@ extension LogView {
     ///
     /// - Parameters:
     ///   - hint: the hint to start from, if it points to a minor checkpoint that belongs to this header.
-    ///   - durable: a position that is known to be durable. If its record has a large payload, that payload is not
-    ///     checked.
+    ///   - durable: a position known to be durable. If its record has a large payload, that payload is not checked.
     ///   - known: positions that the view must include. If one is older than the hint, the hint is not used.
     ///   - isLocked: whether a lock excludes writers. Otherwise, an invalid record after the log's end is `damaged`.
     mutating func followToEnd(

@@ -16,16 +16,14 @@ struct LogView: Sendable {
     var head: LogPosition
     /// The offset of the newest record's authenticator, or of the header's if there is no record.
     var headOffset = UInt64(Header.macOffset)
-    /// The newest position that is known to be durable: the head, or the position before it. It is the head only if
-    /// the log has no records, if this process appended or rewrote the newest one, if the rollback memory showed at
-    /// opening that its writer flushed it, or if the store returns only durable records. Otherwise, the head counts as
-    /// one that may be lost in a power loss or if its writer's flush fails.
+    /// The newest position known to be durable: the head if there are no records, if this process wrote the newest one,
+    /// if the rollback memory showed at opening that it was flushed, or if the store returns only durable records.
+    /// Otherwise, it is the previous one: the head may be lost in a power loss or if its writer's flush fails.
     var durable: LogPosition
     /// The newest position that this process has written, read from the rollback memory, or confirmed by
     /// `confirmNewestRecord`, which does not always flush it; see ``durable``. It is stored in that memory if possible.
     var confirmed: LogPosition?
-    /// The totals stated in the newest record, such as the number of entries. If the log has no records, this is nil,
-    /// and only the checkpoint's manifest states the totals.
+    /// The newest record's totals; nil if the log has no records, in which case only the manifest has totals.
     var totals: Totals?
     /// The newest minor checkpoint's tree, and the size of that checkpoint's payload in bytes.
     var minor: RecordIndex.Tree?
@@ -76,8 +74,7 @@ struct LogView: Sendable {
         head = record.position
         headOffset = record.offset + UInt64(Frame.headSize)
         passed.append(head)
-        // Drops the oldest log positions. The rest are enough to recognize a remembered position shortly before the
-        // head.
+        // Drops the oldest positions. The rest are enough to recognize a remembered position shortly before the head.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
             passed.removeFirst(Limits.recordsBeforeMinorCheckpoint.upperBound)
         }
@@ -112,8 +109,7 @@ extension LogView {
 // MARK: - Following
 
 extension LogView {
-    /// Adds all new records. Returns false if the log's end differs from the store's, or if the store has been
-    /// replaced. The store must then be reopened.
+    /// Adds all new records. Returns false if the store must be reopened because its end differs or it was replaced.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
         case .none: break
@@ -132,8 +128,7 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether this view extends to the end of the log that the store reported, or past it: another thread may
-    /// have read further since.
+    /// Returns whether this view reaches the end that the store reported. Another thread may have read even further.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
@@ -182,8 +177,7 @@ extension LogView {
     }
 
     /// Returns whether the newest record is complete. No process may write during the call. If another process wrote
-    /// the record, it is read again, because that process may have died while removing it. To remove a record, a
-    /// process overwrites it with zeros from back to front.
+    /// the record, reads it again: that process may have died while removing it by zeroing it from back to front.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader

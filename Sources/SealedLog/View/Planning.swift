@@ -4,8 +4,7 @@ import Sealing
 extension LogView {
     func currentTotals() throws(LogError) -> Totals { if let totals { totals } else { try manifest().totals } }
 
-    /// Whether compaction is due, because the file has too large a share of dead bytes, or too large a minor
-    /// checkpoint.
+    /// Whether compaction is due because of the file's share of dead bytes or the size of the minor checkpoint.
     var isCompactionDue: Bool {
         guard let totals else { return false }
         if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
@@ -33,10 +32,8 @@ extension LogView {
     func inlinePlan(
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
-        // The payload's offset depends on the index's size, and the size of each encoded offset depends on the
-        // payload's offset. So the index's size is estimated, and the estimate is raised until the index fits. The
-        // first estimate assumes short offsets. It excludes the bytes that mark offsets as file offsets, because the
-        // index contains no such marks.
+        // Each offset's encoded size depends on the payload's offset, and thus on the index's size. So the estimate
+        // grows until the index fits. The first one assumes short offsets, without the marks of file offsets.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
@@ -126,17 +123,15 @@ struct Remembered: Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the newest log position in the rollback memory, given a view of the vault that was opened after the
-    /// memory was read. Returns nil if the view is of pending changes, since the memory describes the vault into which
-    /// they will be merged. Throws `rolledBack` if the vault has never had the data key under which the position was
-    /// stored.
+    /// Returns the newest remembered log position, given a view of the vault that was opened after the memory was read.
+    /// Returns nil for a view of pending changes, since the memory describes the vault into which they will be merged.
+    /// Throws `rolledBack` if the vault has never had the data key under which the position was stored.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
     }
 
-    /// Returns the newest log position in the rollback memory. Decodes it with the vault's keys, or with the memory
-    /// subkeys of its former data keys.
+    /// Returns the newest remembered position, using the vault's keys or the memory subkeys of its former data keys.
     func seen(
         under keys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> RollbackMemory.Seen? { try memory.seen(in: bytes, under: keys, formerKeys) }

@@ -13,8 +13,7 @@ extension Change {
         let offset: UInt64
     }
 
-    /// Returns the entry that results from this change; nil if it has no effect. Throws if the old entry does not meet
-    /// the change's expectation.
+    /// Returns the resulting entry; nil if the change has no effect. Throws if `old` does not meet the expectation.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -70,10 +69,9 @@ extension Change {
             forgotten: old?.forgotten)
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
-            // After a merge, other copies forget the history up to `forgotten`. This is the time of the newest state
-            // that they may already have: the old state, or an earlier one if this transaction itself has set the old
-            // state. A time in the future is not used, because other copies would then also forget states that are set
-            // later.
+            // After a merge, other copies forget the history up to `forgotten`: the time of the newest state that they
+            // may have, which is the old state, or an earlier one if this transaction has set the old one. A time in
+            // the future is not used, because other copies would then also forget states that are set later.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -97,13 +95,11 @@ extension Change {
 }
 
 extension Entry {
-    /// Returns the attributes of the current state and of the states between it and the earlier version `number`,
-    /// newest first. Omits earlier states set since `created`, the time at which the name last changed from having no
-    /// value to having one.
+    /// Returns the attributes of the current state and of those between it and the earlier version `number`, newest
+    /// first. Omits earlier states set since `created`, the time when the name last changed from no value to one.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // An earlier state with a later time than the current state's is kept: one of the two times comes from a wrong
-        // clock, so the state may have been set before `created`.
+        // An earlier state dated after the current one is kept: a clock was wrong, so it may predate `created`.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
@@ -170,7 +166,6 @@ struct TransactionBatch: Sendable {
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
-    ///   - find: finds a name's entry in the vault.
     ///   - value: finds the value of an earlier version. It is called only if changes are signed.
     /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; any error of `find` or `value`.
     mutating func add(
@@ -191,8 +186,7 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // If the batch is empty and no two changes have the same name, no change can find its name in the batch, so
-        // the search is skipped.
+        // If the batch is empty and no two changes have the same name, no change can find its name in the batch.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]

@@ -44,8 +44,7 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// A filter for bytes that were read from this machine's copy of a database. Bytes that are damaged in this copy must
-/// not be written to the database.
+/// A filter that keeps damaged bytes in this machine's copy of a database from being written to the database.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
@@ -88,8 +87,7 @@ struct ValueResealer: ~Copyable {
         keys = new
     }
 
-    /// Reseals a value. Returns the new box, and a version that has the new nonce but still the old offset. Throws
-    /// `damaged`.
+    /// Reseals a value. Returns the new box, and a version with the new nonce but the old offset. Throws `damaged`.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
         var version = old
         var box = [UInt8](repeating: 0, count: old.boxLength)

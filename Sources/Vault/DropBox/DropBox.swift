@@ -144,13 +144,11 @@ extension Keychain.DropBox {
     /// Stores the values and attributes of drops atomically.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether to replace existing values that have the names of drops. A replaced value becomes an
-    ///     earlier value.
+    ///   - isReplacing: whether to replace existing values of the same names. They then become earlier values.
     ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before the entry with its
-    ///     name was last changed or removed. Someone may have held back such a drop to restore a former value.
-    /// - Throws: ``VaultError`` with `exists` if a name already has a value and `isReplacing` is false, or if a drop is
-    ///   older than its name's last change and `acceptsOlder` is false; the errors of
-    ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///     name was last changed or removed. Someone may have held it back to restore a former value.
+    /// - Throws: ``VaultError`` with `exists` if a name has a value and `isReplacing` is false, or a drop is older and
+    ///   `acceptsOlder` is false; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {

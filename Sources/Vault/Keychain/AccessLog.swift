@@ -13,8 +13,7 @@ extension Keychain.AccessLog {
     /// Returns whether the vault requires a record of each read. Throws the same errors as ``Keychain/item(_:)``.
     package func isOn() throws(VaultError) -> Bool { try keychain.translated(keychain.log.isAccessLogged()) }
 
-    /// Switches the access log on or off, for all users of the vault. Throws the same errors as
-    /// ``Keychain/eraseRemoved()``.
+    /// Switches the access log on or off, for all users of the vault. Throws the errors of ``Keychain/eraseRemoved()``.
     package func set(on isLogged: Bool) throws(VaultError) {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.setAccessLogged(isLogged, timeout: timeout)

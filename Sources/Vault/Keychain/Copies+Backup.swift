@@ -2,9 +2,8 @@ import LinuxSystem
 package import SealedLog
 
 extension Keychain.Copies {
-    /// Copies a consistent snapshot of the vault to another file, which can be opened with the same keys. Other
-    /// processes can use the vault in the meantime. The whole copy is read and authenticated before it is renamed to
-    /// its final path.
+    /// Copies a consistent snapshot of the vault to another file, which the same keys open. Other processes can use the
+    /// vault in the meantime. The whole copy is read and authenticated before it is renamed to its final path.
     ///
     /// Back up the key file somewhere else. To restore the copy, replace the vault with it. This machine then raises a
     /// rollback alarm, because it remembers a newer vault; see <doc:RestoringFromBackups>.
@@ -23,8 +22,7 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // If `offline` is `always`, the vault's own URL may be the target: the backup then restores the vault from the
-        // local copy.
+        // If `offline` is `always`, the target may be the vault's own URL, which is then restored from the local copy.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -60,7 +58,6 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether there is something other than a regular file at this path. If so, the error `notAFile` refers to this
-    /// path, not to the vault.
+    /// Whether this path has something other than a regular file. If so, `notAFile` refers to it, not to the vault.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

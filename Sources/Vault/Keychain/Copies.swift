@@ -18,8 +18,7 @@ extension Keychain.Copies {
         /// The names of entries that have, or may have, changed in both the vault and the copy since their last common
         /// change. The later value wins. The history keeps the earlier value, unless the name is in ``dropped``.
         public var conflicts: [String] { report.conflicts }
-        /// The ``conflicts`` whose earlier value is lost, because the vault keeps no history or the entry's history is
-        /// full.
+        /// The ``conflicts`` whose earlier value is lost, because the vault keeps no history or the entry's is full.
         public var dropped: [String] { report.dropped }
         /// The names of the entries whose changes were refused, sorted bytewise. Such changes may have been made by
         /// someone whose access was revoked: either the copy has a former data key, or the changes are signed only by a
@@ -149,8 +148,7 @@ extension Keychain.Copies {
         }
     }
 
-    /// Translates an error that concerns this vault rather than a copy. The message of a rollback alarm does not advise
-    /// merging the copies that have already been tried.
+    /// Translates an error of this vault, not of a copy. A rollback alarm does not advise merging copies already tried.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
         return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
@@ -185,8 +183,7 @@ extension Keychain.Copies {
 
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Adds missing records to the local copy, unless too many are missing. Read-only commands do this as their last
-    /// step.
+    /// Adds missing records to the local copy, unless too many are missing. Read-only commands do this last.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
     /// The paths of files with pending changes for other vaults, or for a former URL of this vault.
@@ -208,8 +205,7 @@ extension Keychain.Copies {
     /// Returns the vault's newest log position as a single word, to be compared on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether the vault's history includes a log position that ``head()`` returned on another machine; nil if
-    /// the vault's history ends before that position.
+    /// Returns whether the vault's history includes another machine's ``head()``; nil if the history ends before it.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

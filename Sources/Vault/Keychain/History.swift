@@ -75,8 +75,7 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is no longer kept.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // This change requires only that the earlier value still exists, so `busy` may mean that the value has been
-            // dropped in the meantime.
+            // This change requires only that the earlier value exists, so `busy` may mean that it has been dropped.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -148,8 +147,7 @@ extension Keychain.History {
         for name in names {
             let shown = try shown(name)
             guard let entry = try keychain.translated(keychain.log.history(shown)) else { continue }
-            // If the process that purged the name died before the compaction, the values are still in the file, so the
-            // name is listed.
+            // If the process that purged the name died before the compaction, the values are still in the file.
             let isLeft = entry.isForgotten ? try keychain.maintenance.information().deadBytes > 0 : false
             if !entry.isRemoved || !entry.earlier.isEmpty || isLeft { known.append(name) }
         }
@@ -165,8 +163,7 @@ extension Keychain.History {
 
     /// Sets the limits on earlier values for all users of the vault, and removes excess values immediately.
     ///
-    /// - Throws: ``VaultError`` with `invalid` if a limit is out of range; the same errors as
-    ///   ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `invalid` if a limit is out of range; the errors of ``Keychain/eraseRemoved()``.
     public func setRetention(_ retention: Retention) throws(VaultError) {
         guard (0...Limits.earlierVersionCount).contains(retention.versions), let days = UInt32(exactly: retention.days)
         else {
@@ -179,8 +176,7 @@ extension Keychain.History {
         }
     }
 
-    /// Returns the name under which the vault stores the entry to which `name` refers in the keychain; see
-    /// ``Keychain/shownName(_:)``.
+    /// Returns the vault's name for the entry to which `name` refers in the keychain; see ``Keychain/shownName(_:)``.
     private func shown(_ name: String) throws(VaultError) -> EntryName {
         guard let shown = EntryName(try keychain.shownName(name)) else { throw Naming.name.refusal(of: name) }
         return shown

@@ -2,8 +2,7 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// Use these methods to read any value that will be shown to a person, or passed to another program or a server, so that
-// policies apply.
+// Any value for a person, another program or a server is read with these methods, so that policies apply.
 
 extension Keychain {
     /// Returns the value of an entry; nil if the entry does not exist. The entry's policy must permit the read. If the
@@ -66,8 +65,7 @@ struct GuardedSealable: ~Copyable {
 }
 
 extension Access {
-    /// Creates a record of a read by the parent process. An empty `name` means that the process switched the access log
-    /// on or off instead.
+    /// Creates a record of a read by the parent process. An empty `name` means a switch of the access log instead.
     ///
     /// - Parameters:
     ///   - command: the command without its arguments, or another name for the reader.

@@ -13,8 +13,7 @@ extension Keychain {
         public var acceptedAlarms: Set<VaultError.Code> = []
         /// A closure that prompts for the passphrase if no other key opens the vault. It is called until a passphrase
         /// opens the vault, and no lock is held while it runs. It receives the attempt's number, from 1, and returns
-        /// nil to give up. If it throws, opening fails. Without a closure, opening a vault that needs a passphrase
-        /// throws `locked`.
+        /// nil to give up. If it throws, opening fails. Without a closure, needing a passphrase throws `locked`.
         public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
         /// The object that prompts for the passphrase. If set, it is used instead of ``passphrase``.
         package var passphrasePrompter: (any PassphrasePrompter)?
@@ -25,8 +24,7 @@ extension Keychain {
         public var usesKernelKeyring = true
         /// Whether to compare the vault with the rollback memory, and to update that memory.
         package var usesRollbackMemory = true
-        /// Whether to check the fingerprint of a vault that is opened with an age identity, or of any vault if
-        /// ``fingerprint`` is set.
+        /// Whether to check the fingerprint if an age identity opens the vault or ``fingerprint`` is set.
         var checksFingerprint = true
         /// The paths of copies to merge after opening. A rollback alarm is ignored if one of these copies explains it.
         package var mergedNext: [String] = []
@@ -58,9 +56,8 @@ extension Keychain {
         package var readsAtOnce = false
         /// Whether the program only reads. If so, it does not contact a server that was unreachable a moment ago.
         package var changesNothing = false
-        /// Whether an entry keeps its policy (``Login/policyKey``) when it is set. If so, only
-        /// ``Keychain/setAttributes(of:_:ifMatching:)`` can remove a policy, and any other change that would leave a
-        /// field without its login's policy is refused.
+        /// Whether setting an entry keeps its policy (``Login/policyKey``). If so, only
+        /// ``Keychain/setAttributes(of:_:ifMatching:)`` may remove a policy, or leave a field without its login's.
         package var keepsPolicies = false
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
         /// Whether a compaction that is due after a change starts automatically, on a thread of the library.

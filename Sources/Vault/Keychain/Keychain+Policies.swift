@@ -55,8 +55,7 @@ extension Keychain {
         }
     }
 
-    /// Returns the last policy of a login that no longer has one, or that `changes` remove. Returns nil if the login
-    /// never had a policy, or still has one and is not removed.
+    /// Returns a login's last policy if the login no longer has one, or if `changes` remove the login; otherwise nil.
     private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
@@ -64,8 +63,7 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns the login's first field that would remain after `changes` without a policy of its own; nil if there is
-    /// none.
+    /// Returns the login's first field that `changes` would leave without a policy of its own; nil if there is none.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {
@@ -96,8 +94,7 @@ package enum ReadingPolicy: String, CaseIterable {
     /// Throws `guarded` if an entry's attributes forbid the read. An unknown policy forbids all reads.
     ///
     /// - Parameters:
-    ///   - isThere: whether the entry exists. An expired login counts as absent, but its policy still guards its
-    ///     fields.
+    ///   - isThere: whether the entry exists. An expired login counts as absent, but its policy guards its fields.
     ///   - reader: the name of a command, or of another reader.
     package static func check(
         _ attributes: [String: String], of entry: String, isThere: Bool = true, for reader: String

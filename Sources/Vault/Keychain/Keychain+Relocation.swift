@@ -47,8 +47,7 @@ extension Keychain {
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // The new entry must be guarded by the same policy as the old one. If the new entry belongs to a login with
-            // that policy, it is already guarded. Otherwise, it needs a policy attribute of its own.
+            // The same policy must guard the new entry. It needs its own attribute unless its login has that policy.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -59,8 +58,7 @@ extension Keychain {
     /// Changes attributes of an entry, and removes those that are nil in `changes`. The value and its expiry are kept.
     /// The former state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the entry must have; nil stands for one that it must lack. If the entry
-    ///   does not match, nothing is changed.
+    /// - Parameter required: attributes that the entry must have, or must lack if nil. If one differs, nothing changes.
     /// - Returns: the attributes before and after the call.
     /// - Throws: `absent` if the name does not exist; the errors of
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.

@@ -71,16 +71,14 @@ extension Keychain {
         }
     }
 
-    /// Sets a value without first reading the entry, because the read would cost another round trip if the vault is in
-    /// a database. Returns nil and changes nothing if the caller must read the entry, for example because another
-    /// process has changed it.
+    /// Sets a value without first reading the entry, which would cost another round trip in a database. Returns nil and
+    /// changes nothing if the caller must read the entry, for example because another process has changed it.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
     ) throws(VaultError) -> PutOutcome? {
         let entry = try checked(name)
-        // If the entry cannot be read here, this method returns nil. The caller then reads it in a transaction, which
-        // throws the error.
+        // If the entry cannot be read here, the caller reads it in a transaction, which throws the error.
         guard part == nil,
             case .success(let former) = Result(catching: { () throws(LogError) in try log.knownContent(entry) }),
             former == nil || isReplacing
@@ -149,8 +147,7 @@ extension Keychain {
 }
 
 extension [String: String] {
-    /// Returns the attributes of `former` together with this dictionary's, which win if a key is in both. If this
-    /// dictionary is empty, returns nil, which leaves the attributes unchanged.
+    /// Returns the attributes of `former` merged with these, which win; nil, which changes nothing, if these are empty.
     fileprivate func added(to former: Entry.Content?) -> [String: String]? {
         isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }

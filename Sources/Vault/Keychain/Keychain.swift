@@ -41,8 +41,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// The part of the vault that this keychain shows; nil if it shows the whole vault.
     let part: KeychainPart?
 
-    /// Identifies this store. All keychains of this process for the same part of a vault have the same identity,
-    /// because they share a log.
+    /// Identifies this store. In this process, all keychains of the same part of a vault share a log and an identity.
     public var identity: StoreIdentity {
         StoreIdentity(log, scope: part?.prefix ?? "", showing: part?.showsOthers == true ? "" : nil)
     }

@@ -2,8 +2,7 @@ private import Glibc
 import LinuxSystem
 import SealedLog
 
-/// Holds an error, such as that of a passphrase prompt, to throw in place of a `LogError`. The log itself can throw
-/// only `LogError`.
+/// Holds an error, such as a passphrase prompt's, to throw instead of a `LogError`. The log throws only `LogError`.
 final class Refusal: Sendable {
     private let error = Mutex<VaultError?>(nil)
 
@@ -78,8 +77,7 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        // If the vault is in a database, the copies that will be merged are used from the start. An attempt without
-        // them could succeed, and only the first read would then report a rollback or divergence.
+        // For a vault in a database, an attempt without the copies would raise an alarm only at the first read.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
@@ -119,9 +117,8 @@ struct KeychainOpening {
                         }
                     }
                 } catch {
-                    // Some acknowledged offline changes are not in the vault yet, and their file is kept. The vault is
-                    // opened anyway if the server is unreachable again and the local copy has the changes, or if they
-                    // can never be merged.
+                    // The vault is opened despite unmerged acknowledged offline changes, whose file is kept, if the
+                    // server is unreachable again and the local copy has them, or if they can never be merged.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -247,8 +244,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns false only if there is no key file. If that cannot be determined, returns true, because a later
-    /// read of the file reports the reason. Throws if the path is too long.
+    /// Returns false only if there is no key file: a later read reports other errors. Throws if the path is too long.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }

@@ -12,18 +12,16 @@ extension Keychain {
     ///
     /// Compaction also starts automatically when it is due. File systems, SSDs and backups may keep the old contents.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy` or `unavailable` (the vault is unchanged); `outcomeUnknown` if
-    ///   the disk failed after the new file had come into use; `rolledBack`, `diverged` or `exchanged` if the file was
-    ///   replaced.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is unchanged); `outcomeUnknown` if the
+    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` if the file was replaced.
     public func eraseRemoved() throws(VaultError) { _ = try maintenance.compact() }
 }
 
 extension Keychain.Maintenance {
     /// Reads and authenticates everything in the vault. Values are opened in guarded memory but not returned.
     ///
-    /// - Throws: the same errors as ``Keychain/eraseRemoved()``. For `damaged`, the message names the first damaged
-    ///   offset, or the values that share a nonce and can therefore be forged. The latter is the work of somebody who
-    ///   can open the vault.
+    /// - Throws: the errors of ``Keychain/eraseRemoved()``. For `damaged`, the message names the first damaged offset,
+    ///   or values that can be forged because somebody who can open the vault has sealed them with the same nonce.
     public func verify() throws(VaultError) { _ = try verify(progress: nil) }
 
     /// Returns statistics about the vault.
@@ -85,10 +83,9 @@ extension Keychain.Maintenance {
     ///
     /// The new vault has a new ID and data key, and the same key file opens it. If it replaces the old vault, machines
     /// that remember the old one raise the `exchanged` alarm; accept it once with ``Keychain/Options/acceptedAlarms``.
-    /// The report lists values that may be outdated, judging by the lost parts and by this machine's rollback memory.
-    /// Throws ``VaultError`` with `locked` if the key opens none of the remaining key slots, `damaged` if only a key
-    /// slot is left, or `exists` if there is a file at the target. Also throws `noVault`, `gone`, `newerFormat`, `busy`
-    /// or `unavailable`.
+    /// The report lists values that may be outdated, judging by the lost parts and this machine's rollback memory.
+    /// Throws ``VaultError`` with `locked` if the key opens none of the remaining slots, `damaged` if only a slot is
+    /// left, `exists` if there is a file at the target; or `noVault`, `gone`, `newerFormat`, `busy`, `unavailable`.
     package static func salvage(
         from location: VaultLocation, to target: String, options: Keychain.Options = Keychain.Options(),
         progress: UpkeepProgress? = nil
@@ -121,8 +118,7 @@ extension LogKeySlot {
 }
 
 extension Keychain {
-    /// The cost of each guess at a passphrase, or at a key file that was not generated. Both are stretched with
-    /// Argon2id (RFC 9106).
+    /// The cost of each guess at a passphrase or a non-generated key file. Argon2id (RFC 9106) stretches both.
     ///
     /// A generated key file cannot be guessed, and is not stretched.
     package struct KeyFileCost: Hashable, Sendable {

@@ -72,8 +72,7 @@ extension Keychain.VaultKeys.Key {
 
     static func all(_ slots: [LogKeySlot]) -> [Self] { slots.enumerated().map { Self($1, number: $0 + 1) } }
 
-    /// Returns whether `other`, read from a different state of the vault, is the same key, possibly with a new salt
-    /// after a rotation.
+    /// Returns whether `other`, from another state of the vault, is this key, even if a rotation has changed its salt.
     func isSame(as other: Self) -> Bool {
         salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
     }

@@ -9,8 +9,7 @@ extension Keychain.VaultKeys {
     /// ``Keychain/Options/fingerprint``.
     ///
     /// - Parameter recipient: `age1…`, as `age-keygen` or a plugin prints it.
-    /// - Throws: the same errors as ``addKeyFile(at:label:)``; `invalid` if `recipient` is malformed, or if a plugin
-    ///   fails.
+    /// - Throws: the errors of ``addKeyFile(at:label:)``; `invalid` if `recipient` is malformed, or if a plugin fails.
     public func addRecipient(_ recipient: String, label: String = "") throws(VaultError) {
         let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         try changeKeys { (table) throws(LogError) in

@@ -28,10 +28,9 @@ extension Keychain.VaultKeys {
     ///   - secret: returns the secret of a key file or a passphrase, or the new secret of a replaced key. It is called
     ///     once for each such key. If it returns nil, the rotation fails. A replaced key's new key file is generated if
     ///     there is none at its path.
-    /// - Throws: ``VaultError`` with `locked` if a key's secret is missing or wrong, with the key's number in the
-    ///   message; `absent` or `invalid` if a key cannot be dropped; `exists` if a new secret already opens the vault;
-    ///   `busy` if another process has added a key in the meantime; the errors of `secret` and
-    ///   ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `locked` and the key's number if a key's secret is missing or wrong; `absent` or
+    ///   `invalid` if a key cannot be dropped; `exists` if a new secret already opens the vault; `busy` if another
+    ///   process has since added a key; the errors of `secret` and ``Keychain/eraseRemoved()``.
     @discardableResult
     public func rotateDataKey(
         dropping dropped: Set<Key> = [], replacing replaced: Set<Key> = [],
@@ -56,8 +55,7 @@ extension Keychain.VaultKeys {
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // All secrets are obtained first, because the closure that changes the slots may run several times. A person is
-        // thus prompted only once, and no lock is held in the meantime.
+        // All secrets are obtained first, without a lock, so that a repeated slot change does not repeat the prompts.
         var generated: [String] = []
         var hasBegun = false
         do throws(VaultError) {
@@ -102,8 +100,7 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Returns the new contents of the key slots, indexed by their salts. Omits the slot in use, unless its key is
-    /// replaced.
+    /// Returns the key slots' new contents by salt. Omits the slot in use, unless its key is replaced.
     private func renewals(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
         _ generated: inout [String]

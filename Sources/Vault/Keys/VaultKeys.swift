@@ -102,8 +102,7 @@ extension Keychain.VaultKeys {
     ///
     /// - Parameter replaced: the key to replace, by default the key that has opened this keychain.
     /// - Returns: whether the file was generated.
-    /// - Throws: the same errors as ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is not a key
-    ///   file.
+    /// - Throws: the errors of ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is not a key file.
     @discardableResult
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
         let chosen = if let replaced { replaced } else { try all().first(where: \.isInUse) }

@@ -21,8 +21,7 @@ extension CopiesBeside {
     /// Returns whether `other` is a name that Syncthing, Nextcloud or Dropbox gives to a copy of `name`: `a.vault`
     /// becomes `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
     static func isConflict(_ other: String, of name: String) -> Bool {
-        // Compares bytes, because Swift would merge a combining mark with the character before it, and treats some
-        // strings with different bytes as equal.
+        // Compares bytes: for Swift, a combining mark joins its predecessor, and equal strings may differ in bytes.
         let (other, name) = (Array(other.utf8), Array(name.utf8))
         let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 == 0 ? nil : $0 } ?? name.endIndex
         let (stem, ending) = (name[..<dot], name[dot...])

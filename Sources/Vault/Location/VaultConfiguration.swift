@@ -34,8 +34,7 @@ package struct VaultConfiguration: Hashable, Sendable {
 
     package var defaultSection: Section? { sections.first { $0.name == "default" } }
 
-    /// Returns the section named `name`. If there is none, throws ``VaultError/Code/invalid``; the message lists the
-    /// existing names.
+    /// Returns the section named `name`. If there is none, throws ``VaultError/Code/invalid`` with the existing names.
     package func section(named name: String) throws(VaultError) -> Section {
         if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
         // A string that cannot be a name is not quoted: it may be a secret, or contain control characters.

@@ -28,8 +28,7 @@ public struct VaultLocation: Hashable, Sendable {
     package var allowsOffline = false
     /// Whether the configuration declares that git manages the vault file, so that a checkout may replace it.
     package var isInGit = false
-    /// Whether ``keyFile`` is the vault's own key file. If not, the error for a missing key file suggests no other
-    /// path.
+    /// Whether ``keyFile`` is the vault's own key file. If not, the error for a missing one suggests no other path.
     var isOwnKeyFile = true
     /// The folders below which root's key files may be readable by other users. Systemd and Docker create such files.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
@@ -120,8 +119,7 @@ extension VaultLocation {
         (try? LocationVariables().folder("XDG_CACHE_HOME", ".cache"))?.map { $0 + "/vault" }
     }
 
-    /// Throws ``VaultError/Code/invalid`` if a path would cause a file to be created in an unexpected location, or if
-    /// the vault and the key file would be the same file.
+    /// Throws ``VaultError/Code/invalid`` for paths that create files in unexpected locations or lead to the same file.
     ///
     /// - Parameter vaultPath: the vault's path with its symbolic links resolved.
     func check(resolvedVault vaultPath: String) throws(VaultError) {
@@ -161,8 +159,7 @@ extension VaultLocation {
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
-        // Resolving the path would remove an ending such as "/.". The file would then be created with the name meant
-        // for a folder.
+        // Resolving would remove an ending such as "/.", so the file would be created with a name meant for a folder.
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
@@ -182,8 +179,7 @@ extension VaultLocation {
 }
 
 extension LocationVariables {
-    /// Returns the first available path: `given`, the value of `variable`, the first of `provided` that exists, or the
-    /// default.
+    /// Returns the first available path: `given`, the variable's, the first existing one of `provided`, or the default.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String
@@ -209,16 +205,14 @@ extension LocationVariables {
         if let name {
             guard VaultConfiguration.isName(name[...]) else { return nil }
             let configuration = try VaultConfiguration.read(variables: self)
-            // If the configuration has sections and no file has this name, the name must be a section's. Otherwise, a
-            // mistyped section name could create a vault at a path of that name.
+            // If sections exist, a name that no file has must be a section's, so that a mistyped one creates no vault.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
             if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
         }
         guard try self["VAULT_FILE"] == nil else { return nil }
         do { return try VaultConfiguration.read(variables: self).defaultSection } catch {
-            // A service that runs with another user's HOME may be unable to read the configuration there. It does not
-            // need that configuration, because its own key is elsewhere.
+            // A service with another user's HOME may be unable to read the configuration. Its own key is elsewhere.
             guard error.systemError == EACCES else { throw error }
             return nil
         }

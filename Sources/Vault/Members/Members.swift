@@ -16,9 +16,8 @@ extension Keychain {
 }
 
 extension Keychain.Members {
-    /// Returns the members in the order in which they were added. Throws ``VaultError/Code/diverged`` if this machine
-    /// has seen the removal of a member but the vault does not contain that removal. Also throws the errors of
-    /// ``Keychain/item(_:)``.
+    /// Returns the members in the order of their addition. Throws ``VaultError/Code/diverged`` if the vault lacks a
+    /// member's removal that this machine has seen; the errors of ``Keychain/item(_:)``.
     package func all() throws(VaultError) -> [MemberList.Member] {
         try keychain.translated(keychain.log.members()).members
     }
@@ -57,15 +56,13 @@ extension Keychain.Members {
         fileprivate let name: String
         fileprivate let device: Device?
         package var isOfDevice: Bool { device != nil }
-        /// Whether the removal includes this machine's device while other members remain. If so, this machine can no
-        /// longer sign.
+        /// Whether this machine's device is removed while members remain. If so, this machine can no longer sign.
         package let leavesThisMachineOut: Bool
         /// Whether the last member may be removed. Without members, changes are no longer signed.
         fileprivate let allowsNobody: Bool
         /// The keys of the member's age identities, which are removed with the member.
         fileprivate let removedKeys: Set<Key>
-        /// The keys that the removal keeps although this member might have copies of them. Other members' own keys are
-        /// omitted.
+        /// The keys that the removal keeps although the member may have them. Other members' own keys are omitted.
         package let sharedKeys: [Keychain.VaultKeys.Key]
         /// The members whom this member added, directly or indirectly, and who added each (`by`). They stay members.
         package let added: [(name: String, by: String)]
@@ -88,9 +85,8 @@ extension Keychain.Members {
         let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
         let shared = keys.filter { key in
             guard let recipient = key.recipient else { return true }
-            // A key counts as shared if its recipient belongs to no known member, because it may then belong to this
-            // one. So does the key of an identity that the removed device shares with another device, because that key
-            // is kept.
+            // A key counts as shared if its recipient belongs to no known member, since it may be this one's, or if the
+            // removed device shares its identity with another device, because it is then kept.
             return recipients.contains(recipient) == others.contains(recipient)
         }
         let own = (try? keychain.location.readDeviceKey())?.device
@@ -104,8 +100,7 @@ extension Keychain.Members {
     /// Removes a member. The member's devices can no longer sign, and the member's identities no longer open the vault.
     /// Returns the keys that still open the vault. The member may have kept the data key; to rotate it too, call
     /// ``remove(_:rotatingAndDropping:replacing:progress:_:)``. Throws ``VaultError`` with `invalid` for the last
-    /// member; `locked` if this machine does not belong to a member; the same errors as
-    /// ``Keychain/VaultKeys/remove(_:)``.
+    /// member; `locked` if this machine does not belong to a member; the errors of ``Keychain/VaultKeys/remove(_:)``.
     package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
         let key = try keychain.translated(keychain.location.readDeviceKey())
         let keys = try keychain.vaultKeys.changeKeys { (table) throws(LogError) in

@@ -27,8 +27,7 @@ extension SecretBytes {
         do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
     }
 
-    /// Allocates guarded memory and lets `body` fill it. `body` returns how many bytes it has used; the rest are
-    /// dropped.
+    /// Allocates guarded memory, lets `body` fill it, and keeps only the first bytes, as many as `body` returns.
     ///
     /// - Throws: the errors of ``init(zeroCount:)`` and of `body`.
     public init(

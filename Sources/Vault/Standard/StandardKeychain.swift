@@ -17,8 +17,7 @@ final class StandardKeychain: SecretStore {
     private let part: KeychainPart?
     private let location: @Sendable () throws(VaultError) -> VaultLocation
     private let keychain = Mutex<Keychain?>(nil)
-    /// The feed of changes for observers that subscribe before the vault can be opened. It watches the vault's
-    /// location.
+    /// The feed of changes at the vault's location for observers that subscribe before the vault can be opened.
     private let feed = Mutex<ChangeFeed?>(nil)
 
     init(_ part: KeychainPart?, _ location: @escaping @Sendable () throws(VaultError) -> VaultLocation) {

@@ -17,8 +17,7 @@ public struct KeychainStorable<Value: StoredObject>: StandardKey {
 extension KeychainStorable: Sendable where Value: Sendable {}
 
 extension KeychainStorable {
-    /// Calls `body` with the value's bytes in guarded memory, and then wipes that memory. Returns nil if there is no
-    /// value.
+    /// Calls `body` with the value's bytes in guarded memory, and then wipes them. Returns nil if there is no value.
     ///
     /// A string is passed as UTF-8. The span cannot escape the closure, but bytes copied from it are not guarded.
     ///

@@ -77,8 +77,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func advance(to next: Way) { (way, tried) = (next, 0) }
 
-    /// Returns the next slot to try in the current ``way`` of unlocking. If none is left, switches to the way `next`
-    /// and returns nil.
+    /// Returns the next slot to try in the current ``way``. If none is left, switches to `next` and returns nil.
     private mutating func nextSlot(of vault: LockedVault, or next: Way) -> KeySlot? {
         guard tried < vault.slots.count else {
             advance(to: next)
@@ -92,8 +91,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func keyFileCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         guard options.keyFileContents != nil || location.keyCommand == nil else {
-            // The location's key command may prompt the user or take a long time, so the kernel's keyring is tried
-            // first.
+            // The key command may prompt the user or take a long time, so the kernel's keyring is tried first.
             advance(to: options.triesKeyFileAlone ? .keyCommand : .kernel)
             return nil
         }
@@ -120,8 +118,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Records `error` and returns nil, so that the search for a key continues. Throws `error` only if no memory is
-    /// left.
+    /// Records `error` and returns nil, so that the search for a key continues. Throws it only if no memory is left.
     private mutating func missing(_ error: LogError) throws(LogError) -> Credential? {
         guard error.code != .outOfMemory else { throw error }
         failures.add(error)
@@ -262,8 +259,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             guard Fingerprint.matches(given, fingerprint) else { throw LogError(.pinWrong, text) }
             return
         }
-        // Reads the identity file now, for its pins, if it was not needed to open the vault: a key in the kernel's
-        // keyring may have been enough.
+        // The identity file may not have been needed to open the vault, so it is read now, for its pins.
         if identities == nil, let path = location.identityFile {
             identities = try? SlotIdentities(at: path, location.secretFolders, options, in: fileSystem)
         }
@@ -280,8 +276,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
-        // The fingerprint is recorded as trusted, unless the identity file pins it: that pin applies only to that file.
-        // If there is too little memory to compute it, it is not recorded.
+        // `try?` ignores a lack of memory. A pin in the identity file applies only to that file, so it is not recorded.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }

@@ -4,14 +4,12 @@ public import FoundationEssentials
 public struct AccountRetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts, at least one.
     public var attempts: Int
-    /// The first pause. Each later pause is double the previous one. A pause is randomly shortened by up to half,
-    /// unless the server demands a pause.
+    /// The first pause, which doubles each time. Pauses that no server demands are randomly shortened by up to half.
     public var firstPause: Duration
     /// The maximum pause. If a server demands a longer pause, the call fails immediately.
     public var longestPause: Duration
 
-    /// Creates a policy. By default, it allows three attempts. The two pauses between them last at most half a second
-    /// and one second, unless the server demands longer ones.
+    /// Creates a policy: by default three attempts, with pauses up to 0.5 s and 1 s unless servers demand longer ones.
     public init(attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30)) {
         self.attempts = max(1, attempts)
         self.firstPause = firstPause

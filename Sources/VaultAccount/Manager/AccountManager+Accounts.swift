@@ -19,8 +19,7 @@ extension AccountManager {
     /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If `body`
     /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may lose changes to the secret ones.
     ///
-    /// - Throws: ``AccountError``: `notLoggedIn`, `expired` or `store` (with the code `absent` if no profile exists);
-    ///   the errors of `body`.
+    /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` if no profile exists); errors of `body`.
     public func updateProfile(_ body: (inout Profile) throws -> Void) throws {
         let id = try reported { try currentSession().accountID }
         do { try storage.update(id, body) } catch let error as VaultError { throw AccountError.store(error) }

@@ -32,8 +32,7 @@ extension AccountManager {
         return try session(of: await blocking { self.load() })
     }
 
-    /// Records that the session is in use. A store's error is reported, not thrown, so that the caller still gets the
-    /// token.
+    /// Records that the session is in use. A store's error is only reported, so that the caller still gets the token.
     private func recordUse(of session: Session) async {
         guard options.extendsValidityWithUse, let validity = options.validity else { return }
         let now = options.clock.now()
@@ -61,8 +60,7 @@ extension AccountManager {
             core.renewing[id] = task
             return task
         }
-        // Waits for a stream instead of `task.value`: if the caller is cancelled, it stops waiting for a stream, but
-        // would go on waiting for `task.value`.
+        // Cancelling the caller ends a wait for a stream, but not a wait for `task.value`.
         let (results, result) = AsyncStream<Result<Session, any Error>>.makeStream()
         Task {
             result.yield(await task.result)
@@ -119,9 +117,8 @@ extension AccountManager {
     }
 
     /// Logs in with the kept password after a rejection or expiry, unless the options forbid it or the server ended the
-    /// session. Logs the person out if no login is possible after a rejection, or if the server rejects the password.
-    /// Rethrows all other errors. A rejection of the tokens does not prove that the login has ended: a server that
-    /// rotates tokens rejects the old ones even if its response with the new ones was lost.
+    /// session. Otherwise a rejection, also of the password, logs the person out; other errors are rethrown. Rejected
+    /// tokens alone prove no logout: a server that rotates them rejects the old ones even if the new ones were lost.
     private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {

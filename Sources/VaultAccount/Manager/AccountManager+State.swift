@@ -152,12 +152,10 @@ extension AccountManager {
                 let notices = try? await blocking { try store.store().changes.notices() }
                 var iterator = notices?.makeAsyncIterator()
                 repeat {
-                    // Reads the stores even before the first notification, to find changes that were made before the
-                    // subscription began.
+                    // Reads even before the first notification, to find changes made before the subscription began.
                     while let isReliable = await self?.loadAgain(), !isReliable, !Task.isCancelled {
                         try? await Task.sleep(for: pause)
-                        // Each attempt to read a locked vault may derive a key, which is slow. The pauses between
-                        // attempts therefore grow.
+                        // Each attempt to read a locked vault may derive a key, which is slow, so the pauses grow.
                         pause = min(pause * 2, .seconds(60))
                     }
                     if notices != nil { pause = .seconds(1) }

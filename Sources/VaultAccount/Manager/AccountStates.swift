@@ -1,8 +1,7 @@
 import Vault
 
 extension AccountManager {
-    /// A sequence that returns the current state, and then the latest state after each change, until the task is
-    /// cancelled.
+    /// A sequence of the current state, and then of the latest state after each change, until the task is cancelled.
     public var states: AccountStates<Service> { AccountStates(manager: self) }
 }
 

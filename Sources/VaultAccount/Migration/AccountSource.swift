@@ -81,8 +81,7 @@ public struct AccountMigration: Hashable, Sendable {
         case tokensKept
         /// There was a password but no token. The next ``AccountManager/autoLogin()`` logs in with it.
         case passwordKept
-        /// There was no token, and this account is not waiting for an automatic login. If it had a password, that was
-        /// dropped, or kept for a current account with the same user name. The next login suggests the user name.
+        /// There was no token. Any password was dropped or kept for a current account. The next login offers the name.
         case fieldsKept
         /// The vault already had the account, from a login or an interrupted migration. Its data was not changed.
         case alreadyKnown
@@ -97,8 +96,7 @@ public struct AccountMigration: Hashable, Sendable {
 }
 
 extension ValueStore {
-    /// Removes these values durably. Throws `busy` if another process has changed any of them or removed only some of
-    /// them. If all of them are already gone, this is not an error.
+    /// Removes values durably. Throws `busy` if any has changed or only some are gone; succeeds if all are gone.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {

@@ -5,8 +5,7 @@ extension AccountStorage {
     /// Moves a source's account into the vault, as a login made at the time `now`. Removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An interrupted migration may have left the source marked as migrated. If removing the mark fails, the
-            // next call retries.
+            // An interrupted migration may have left the source's mark. If its removal fails, the next call retries.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
@@ -33,8 +32,7 @@ extension AccountStorage {
         // A user name that is already stored is kept, because it comes from a newer login with this version.
         if try preferences.lastUserName.read() == nil { try preferences.lastUserName.write(account.userName) }
         try preferences.makeDurable()
-        // The vault is flushed even if the account was known, because an earlier migration may have been killed before
-        // its flush.
+        // The vault is flushed for a known account too: an earlier migration may have been killed before its flush.
         try vault.store.makeDurable()
         try removeCopy()
         try forget(source)
@@ -43,8 +41,7 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Removes the record that a source has been migrated. The source's plain copy is gone, so an account that is found
-    /// there later is a new one.
+    /// Removes a source's mark as migrated. Its plain copy is gone, so an account found there later is a new one.
     private func forget(_ source: AccountSource) throws {
         let vault = try vault()
         for id in try vault.migratedIDs() where try vault.migrated(id).read() == source.name {
@@ -71,8 +68,7 @@ extension AccountVault {
             let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
             if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }
-        // If an account is already current, such as one that was logged in with this version of the app, it stays
-        // current. The person can switch to the migrated account.
+        // An account that is already current stays current. The person can switch to the migrated account.
         if try transaction.read(current) == nil {
             try transaction.write(account.id, to: current)
             try transaction.remove(ended)
@@ -81,9 +77,8 @@ extension AccountVault {
         return .tokensKept
     }
 
-    /// Keeps the password of a migrated account that has no token. If there is no current account, keeps it for the
-    /// next automatic login, unless another login already waits for that. If the current account has the same user name
-    /// but no kept password, keeps it for that account, provided that `keepsPassword` is true.
+    /// Keeps the password of a migrated account without a token: for the next automatic login if no account is current
+    /// and no other login waits, or, if `keepsPassword`, for a current account of that user name without a password.
     private func keep(
         _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
     ) throws -> AccountMigration.Outcome {

@@ -22,13 +22,11 @@ extension AccountStorage {
         try preferences.makeDurable()
         try vault.store.atomically { transaction in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
-                // If the preferences contain fields again, a process that did not notice the logout has written them,
-                // so the removal stays pending.
+                // Fields that reappeared come from a process that missed the logout, so their removal stays pending.
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process had already removed the profile after this logout. The profile removed here may belong to
-            // a later login, so it is restored.
+            // Another process finished this logout. The removed profile may be that of a later login, so restore it.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
@@ -36,8 +34,7 @@ extension AccountStorage {
         }
     }
 
-    /// Writes a pending profile change. Returns true if the user has logged out in the meantime, so that the profile
-    /// must be removed again.
+    /// Writes a pending profile change. Returns true if a logout in the meantime requires removing the profile again.
     private func writeProfile(_ id: String) throws -> Bool {
         let vault = try vault()
         let preferences = try preferences()
@@ -45,8 +42,7 @@ extension AccountStorage {
         do {
             try preferences.write(change, of: id, if: vault.pendingChange(id).read() == change)
         } catch let error as VaultError where error.code == .invalid {
-            // Fields that the preferences can never store must not stay pending: every later login would try again and
-            // fail.
+            // Fields that the preferences can never store must not stay pending: each later login would try and fail.
             try vault.pendingChange(id).remove()
             throw error
         }

@@ -2,8 +2,7 @@ import FoundationEssentials
 import Vault
 
 extension AccountVault {
-    /// Stores a session and makes its account the current one. Also stores `plain`, the change to the profile's plain
-    /// fields, as a pending change, which is written to the preferences later.
+    /// Stores a session and makes its account current. Also stores `plain`, the change to the plain fields, as pending.
     ///
     /// - Parameter former: the session that `session` renews. If both have the same account id, the current account
     ///   does not change. If the tokens of `former` have been replaced in the meantime, nothing is changed.
@@ -65,8 +64,7 @@ extension AccountVault {
         try store.atomically { transaction in
             // A refresh replaces the tokens, so the session is recognized by the time of its login.
             guard try transaction.read(self.session(id))?.loggedInAt == session.loggedInAt else { return }
-            // The plain fields will be written to the preferences later. Until then, their change is pending in the
-            // vault, so that a logout in another process removes it too.
+            // The change to the plain fields is pending in the vault, so that a logout in another process removes it.
             if !plain.isEmpty { try transaction.write(plain, to: pendingChange(id)) }
             try change(secret, of: id, &transaction)
         }

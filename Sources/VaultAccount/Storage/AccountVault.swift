@@ -58,8 +58,7 @@ struct Session: StoredAsCodable, Sendable, Equatable {
     var loggedInAt: Date
     /// The time of the tokens' last renewal; nil if they have not been renewed since the login.
     var renewedAt: Date?
-    /// The time of the last use. It is recorded only if each use extends the session's validity, and then only at
-    /// intervals.
+    /// The time of the last use, recorded at intervals, and only if each use extends the session's validity.
     var usedAt: Date?
 }
 
@@ -76,8 +75,7 @@ struct HeldProfile: Sendable {
 }
 
 extension AccountVault {
-    /// Returns the current account's session and the part of its profile in the vault, or the reason why nobody is
-    /// logged in.
+    /// Returns the current account's session and the vault's part of its profile, or why nobody is logged in.
     func present() throws(VaultError) -> (session: Session?, held: HeldProfile, ended: LogoutReason?) {
         // All reads are in one transaction, so that a login or logout between them cannot mix old and new values.
         try store.atomically { (transaction) throws(VaultError) in

@@ -59,14 +59,12 @@ extension AccountProfile {
         return fields
     }
 
-    /// Returns the change that makes the stored fields match this profile. Keeps fields known only to other versions of
-    /// the app.
+    /// Returns the change that makes the stored fields match this profile. Fields of other app versions are kept.
     func change(from stored: [String: StoredValue]) throws -> ProfileChange {
         let fields = try fields()
         let own = Self.from(primitive: .dictionary(fields))
-        // A stored field that the profile lacks was either cleared or is unknown to this app version. To find out, the
-        // profile is decoded with the field added. If the result differs or decoding fails, this version knows the
-        // field, so the field was cleared. Otherwise, the field belongs to another version.
+        // A stored field that the profile lacks was cleared or belongs to another version. If decoding the profile with
+        // that field added fails or gives another result, this version knows the field, so it was cleared.
         let cleared = stored.filter { name, value in
             fields[name] == nil && Self.from(primitive: .dictionary(fields.merging([name: value]) { $1 })) != own
         }

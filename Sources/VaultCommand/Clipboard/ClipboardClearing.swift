@@ -30,8 +30,7 @@ enum ClipboardClearing {
         return process
     }
 
-    /// Starts this program as a new process, from /proc/self/exe or, if /proc is missing, from the path of the
-    /// executable.
+    /// Starts this program as a new process, from /proc/self/exe or, if /proc is missing, from its executable's path.
     private static func started(_ words: [String], input: Int32, output: Int32) throws -> ChildProcess {
         let start = { (path: String) throws(SystemError) in
             try ChildProcess(

@@ -98,8 +98,7 @@ struct CommandDescription: Sendable {
     var exitCodes: [ExitCodeDescription] = []
     /// Whether users might type a secret as an argument by mistake. If so, errors do not repeat any argument.
     var mayHoldSecrets = false
-    /// The exit code of all failures of the command except `notExecutable` and `notInstalled`; nil if every failure
-    /// keeps its own exit code.
+    /// The exit code of all failures except `notExecutable` and `notInstalled`; nil if each keeps its own exit code.
     var failure: ExitCode?
 
     var paragraphs: [String] { details.split(separator: "\n\n").map(String.init) }

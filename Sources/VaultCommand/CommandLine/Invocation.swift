@@ -16,8 +16,7 @@ struct Invocation: Equatable, Sendable {
     func has(_ name: OptionName) -> Bool { options[name] != nil }
     func value(of name: OptionName) -> String? { options[name]?.first }
 
-    /// How long to wait for other processes; nil without `--timeout`, or for `vault unlock`, where it has a different
-    /// meaning.
+    /// How long to wait for other processes; nil without `--timeout`, or for `vault unlock`, which uses it differently.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }
@@ -99,8 +98,7 @@ struct Invocation: Equatable, Sendable {
 
 /// The parser of attributes, which users type as `KEY=VALUE`.
 enum Attributes {
-    /// Returns the `KEY=VALUE` pairs as a dictionary. Errors do not repeat the pairs, which may contain a secret typed
-    /// by mistake.
+    /// Returns the pairs as a dictionary. Errors do not repeat the pairs, which may contain a secret typed by mistake.
     static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
         var attributes: [String: String] = [:]
         for pair in pairs {

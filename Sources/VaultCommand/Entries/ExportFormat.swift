@@ -9,8 +9,7 @@ enum ExportFormat: String, CaseIterable {
     ///
     /// - Parameter reading: reads the value of an entry.
     /// - Returns: the document, and the number of entries in it.
-    /// - Throws: ``CommandError`` (refused) if an entry does not fit the format; the same errors as
-    ///   ``Keychain/get(_:)``.
+    /// - Throws: ``CommandError`` (refused) if an entry does not fit the format; the errors of ``Keychain/get(_:)``.
     func text(
         of keychain: Keychain, prefix: String, reading: (String) throws -> SealableValue?
     ) throws -> (text: ExportedText, entries: Int) {

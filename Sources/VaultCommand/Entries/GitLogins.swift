@@ -60,8 +60,7 @@ struct GitLogins {
             let name = try name(for: given)
             let field = Login.name(of: .refreshToken, in: name)
             let isEqual = try transaction.has(secret, under: name)
-            // The transaction has already read the entry, so it is retried if another process then changes the
-            // attributes.
+            // The transaction has read the entry, so it is retried if another process then changes the attributes.
             let former = try keychain.item(name)
             var attributes = former?.attributes ?? [:]
             attributes[Key.authtype] = nil
@@ -132,8 +131,7 @@ private enum Key {
     static let path = "path"
     static let username = Login.AttributeKey.username
     static let authtype = "authtype"
-    /// The attribute that marks an entry as a field of a login. Such an entry also has the login's attributes, so that
-    /// it is found even after the login has expired.
+    /// The mark of a login's field. Its entry has the login's attributes too, so it is found after the login expires.
     static let field = "field"
 }
 

@@ -42,8 +42,7 @@ struct ImportPlan {
         let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: parts.value))
         try add(PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
         for (field, text) in parts.fields {
-            // A refresh token gets its login's attributes, so that git's helper finds it even after the password has
-            // expired.
+            // A refresh token gets its login's attributes, so git's helper finds it even after the password expires.
             let isToken = field == Login.Field.refreshToken.rawValue
             let attributes = isToken ? parts.attributes.merging(["field": field]) { $1 } : [:]
             let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: text))

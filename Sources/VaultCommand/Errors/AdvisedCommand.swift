@@ -74,7 +74,7 @@ struct AdvisedCommand {
         "To remove the policy, run `\(settingPolicy("", of: entry))`."
     }
 
-    /// Returns a copy of this command with a key file in place of the key options.
+    /// Returns a copy of this command with a key file instead of the key options.
     ///
     /// - Parameter word: the key file's path, quoted for the shell, or a placeholder; nil to omit the key options.
     func withKeyFile(_ word: String?) -> AdvisedCommand {

@@ -26,8 +26,7 @@ extension CommandError {
     }
 
     static func system(_ what: String, _ number: Int32) -> CommandError {
-        // Only the advice for EMFILE is added, because the advice for other error numbers assumes that a file was
-        // written.
+        // Only the advice for EMFILE is added, because all other advice assumes that a file was written.
         let advice = number == EMFILE ? SystemError.advice(for: number).map { " \($0)" } ?? "" : ""
         return .unavailable("\(what): \(SystemError.message(for: number)).\(advice)")
     }

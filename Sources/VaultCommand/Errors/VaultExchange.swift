@@ -8,13 +8,11 @@ struct VaultExchange {
     let former: String
 
     init(of vault: String, for copy: String) {
-        // The vault's path may be a symbolic link, for example into a synchronized folder. The commands then replace
-        // its target.
+        // The path may be a symbolic link, for example into a synchronized folder. The commands replace its target.
         let resolved = resolvedPath(vault)
         former = VaultExchange.freePath(resolved)
         let words = [resolved, former, copy].map { AdvisedCommand.path($0) }
-        // `ln` gives the old vault its new name, and fails if something exists there. `mv` would replace that, or skip
-        // it without an error.
+        // `ln` gives the old vault its new name, and fails if that exists. `mv` would replace or silently skip it.
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 

@@ -52,8 +52,7 @@ struct DebianVersion: Comparable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
 
-    /// Returns a byte's sort weight. A tilde comes first; then the end of the string (nil) and digits, which have the
-    /// same weight; then letters; then all other bytes.
+    /// Returns a sort weight: first a tilde, then the end (nil) and digits (equal), then letters, then all other bytes.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !isDigit(byte) else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }

@@ -6,8 +6,7 @@ enum LibraryCheck {
     private static let database = "/var/lib/dpkg/status"
     private static let sizeLimit: UInt64 = 256 << 20
 
-    /// The result of comparing the libraries; nil if the build did not record its libraries or the system has no dpkg
-    /// database.
+    /// The result of the comparison; nil if the build did not record its libraries or there is no dpkg database.
     static var check: HealthCheck? {
         guard let libraries = LinkedLibrary.all,
             let contents = try? WholeFile(database, in: PosixFileSystem()).read(upTo: sizeLimit)
@@ -38,8 +37,7 @@ enum LibraryCheck {
             guard let package = fields["Package"], let version = fields["Version"],
                 fields["Status"]?.hasSuffix(" installed") == true
             else { return }
-            // If the source package's version differs from the package's own, it follows the name in parentheses, as in
-            // `Source: gcc-12 (12.2.0-14)`.
+            // If the source package's version differs, it follows the name, as in `Source: gcc-12 (12.2.0-14)`.
             let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
             guard let source = words.first, sources.contains(source) else { return }
             let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version

@@ -66,7 +66,6 @@ enum SystemChecks {
         }
         guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
         // This program may be `vault-shared`, which the `vault` in the same folder starts for a vault in a database.
-        // The PATH then correctly leads to that `vault`.
         let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
         guard !isOwn else { return .ok("command", found) }
         return .warning(

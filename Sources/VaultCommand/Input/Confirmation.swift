@@ -6,8 +6,7 @@ enum Confirmation {
     /// Returns whether the user answers yes. Returns false if there is no terminal.
     static func ask(_ question: String) -> Bool { isYes(try? TerminalLine.ask(question)) }
 
-    /// Returns whether the user answers yes. Throws if the user ends the input (Ctrl-D). Use this if answering no also
-    /// changes something.
+    /// Returns whether the user answers yes; throws on Ctrl-D. Use this if answering no also changes something.
     ///
     /// - Parameter consequence: the end of the error message, such as "nothing was changed".
     static func askUnlessEnded(_ question: String, _ consequence: String) throws(CommandError) -> Bool {

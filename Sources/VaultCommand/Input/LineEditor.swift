@@ -14,8 +14,7 @@ struct LineEditor {
         case text
         /// The last key was the literal-next key, usually Ctrl-V. The next byte is stored, whatever its value.
         case literal
-        /// The last byte was Esc. The next one shows whether this was the Esc key, the start of an escape sequence, or
-        /// Alt with a character.
+        /// The last byte was Esc: the key itself, the start of an escape sequence, or Alt with a character.
         case escape
         /// The editor is skipping an escape sequence that began with `ESC [` or `ESC O`, including its last byte.
         case sequence

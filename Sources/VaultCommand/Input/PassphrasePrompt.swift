@@ -1,8 +1,7 @@
 import Vault
 
 enum PassphrasePrompt {
-    /// Asks for a passphrase. Returns nil if there is no terminal, or if another program controls the terminal and this
-    /// process cannot wait for it, because it ignores SIGTTOU or no shell could continue it.
+    /// Asks for a passphrase. Returns nil if there is no terminal, or no way to wait until this process controls it.
     ///
     /// - Parameter isAnswered: called if this prompt had to wait for another one. If it returns true, the passphrase is
     ///   no longer needed, and this method returns nil.

@@ -4,9 +4,8 @@ import LinuxSystem
 /// The terminal during a prompt, usually with the echo off. The echo is restored even after an error or a signal.
 ///
 /// There is no signal handler. During a prompt, signals are blocked, and polled together with the keyboard. If a signal
-/// is pending, the echo is restored first. The signal is then unblocked, and ends or stops the process as usual. If the
-/// process continues, the echo is turned off again. The echo is also restored, and later turned off again, if another
-/// program takes control of the terminal.
+/// is pending, the echo is restored first; the signal is then unblocked, and ends or stops the process as usual. If the
+/// process continues, the echo is turned off again. The same happens if another program takes control of the terminal.
 struct PromptTerminal: ~Copyable {
     enum Event {
         case byte
@@ -139,8 +138,7 @@ struct PromptTerminal: ~Copyable {
                 StandardError.write("vault: Waiting to show a prompt. Run `fg`.\n")
             }
             isReported = true
-            // tcdrain is called only because, in the background, it raises SIGTTOU, which stops this process. The call
-            // fails instead if there is no shell that could continue the process.
+            // tcdrain only serves to raise SIGTTOU, which stops this process. It fails if no shell can continue it.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground
             }

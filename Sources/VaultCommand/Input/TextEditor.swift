@@ -2,8 +2,7 @@ import Glibc
 import LinuxSystem
 
 enum TextEditor {
-    /// - Throws: ``CommandError`` with the code `refused` if the editor fails or a fatal signal arrives. The signal
-    ///   stays pending.
+    /// - Throws: ``CommandError`` (`refused`) if the editor fails or a fatal signal arrives, which stays pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
         let line = try chosen()
         var editor: ChildProcess
@@ -20,8 +19,7 @@ enum TextEditor {
         }
     }
 
-    /// Returns the editor named by VISUAL or EDITOR, or vi. Throws instead of choosing vi if there is no terminal,
-    /// because vi would then write the value to a log.
+    /// Returns VISUAL, EDITOR or vi. Throws if vi would have no terminal, as it would then write the value to a log.
     private static func chosen() throws(CommandError) -> String {
         if let line = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") { return line }
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))

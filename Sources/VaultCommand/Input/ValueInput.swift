@@ -74,8 +74,7 @@ enum ValueInput {
         }
     }
 
-    /// Reads the shares of a key from standard input. A terminal shows them while they are typed, because a single
-    /// share reveals nothing.
+    /// Reads a key's shares from standard input. A terminal shows them, because a single share reveals nothing.
     static func readShares() throws -> SecretBytes {
         if isatty(STDIN_FILENO) == 1 { StandardError.write("Enter the shares, then press Ctrl-D on a new line:\n") }
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
@@ -147,8 +146,7 @@ enum GivenKey {
 
     static func contents(of descriptor: Int32) throws -> KeyFileContents {
         if let held = held.withLock({ $0 }) { return held }
-        // This command may run programs to obtain other keys. They must not inherit the descriptor from which this key
-        // is read.
+        // Programs that this command runs to obtain other keys must not inherit the descriptor of this key.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let bytes = try ValueInput.read(from: descriptor, named: "Descriptor \(descriptor)", isExact: true)
         let contents = KeyFileContents(bytes)

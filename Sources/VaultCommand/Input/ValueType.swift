@@ -35,8 +35,7 @@ enum ValueType: String, CaseIterable {
         .invalid("The value does not have the type \(rawValue); nothing was stored. Write \(form).")
     }
 
-    /// Parses a value, ignoring white space around it. Returns nil for malformed text and for types `string` and
-    /// `data`.
+    /// Parses a value, ignoring white space around it. Returns nil for malformed text, and for type `string` or `data`.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
             let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))
@@ -51,8 +50,7 @@ enum ValueType: String, CaseIterable {
             case .date: return String(validating: trimmed, as: UTF8.self).flatMap(Timestamp.date).map(StoredValue.date)
             case .json:
                 guard let value = try? StoredValue(json: Array(trimmed)) else { return nil }
-                // Only arrays and objects are accepted. Strings, numbers and booleans have types of their own, and null
-                // is not a value.
+                // Only arrays and objects are accepted. Other values have types of their own, and null is not a value.
                 switch value {
                 case .array, .dictionary: return value
                 default: return nil

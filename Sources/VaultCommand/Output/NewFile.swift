@@ -33,8 +33,7 @@ enum NewFile {
         }
     }
 
-    /// Throws if root would create another program's file in another user's folder, or would become the owner of a file
-    /// there.
+    /// Throws if root would create or come to own another program's file in another user's folder.
     ///
     /// - Parameter isReplaced: whether the other program replaces the file, which changes its owner.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {

@@ -23,8 +23,7 @@ final class ProgressLine: Sendable {
             let isOver = state.withLock { state in
                 // The progress line first appears after five rounds of this loop, which take one second.
                 if state != .over, round >= 5 {
-                    // The line ends with a carriage return instead of a line feed, so that the next output overwrites
-                    // it.
+                    // The carriage return lets the next output overwrite this line.
                     StandardError.write("\(title): \(Int(progress.fraction * 100)) %\r")
                     state = .drawn
                 }

@@ -57,8 +57,7 @@ struct OutputBuffer: ~Copyable {
 
     mutating func append(_ date: Date) { Timestamp.write(date) { bytes.append($0) } }
 
-    /// Marks the end of an entry of the list. If the buffer has reached 64 KiB, writes it to standard output and
-    /// empties it.
+    /// Ends an entry of the list. If the buffer has reached 64 KiB, writes it to standard output and empties it.
     mutating func endEntry() throws(CommandError) {
         guard bytes.count >= 64 << 10 else { return }
         try bytes.withRawBytes(StandardOutput.write)

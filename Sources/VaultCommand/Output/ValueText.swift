@@ -4,8 +4,7 @@ import Vault
 /// The text form of a value whose bytes are not human-readable: a date, an array or a dictionary. `set --type` accepts
 /// this form, except for dates outside the years 0 to 9999.
 enum ValueText {
-    /// Returns the output of `get`: the text form of a date, an array or a dictionary, or the bytes of any other value.
-    /// These bytes stay in guarded memory.
+    /// Returns `get`'s output: the text form of a date, array or dictionary, else the bytes, still in guarded memory.
     static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {
         switch value.kind {
         case .date:

@@ -47,8 +47,7 @@ struct KeyDecoder {
             switch byte {
             case UInt8(ascii: "A"): return .up
             case UInt8(ascii: "B"): return .down
-            // The sequence continues with a parameter, or with the second `[` that the Linux console sends for some
-            // function keys, as in `ESC [ [ A`.
+            // The sequence continues with a parameter, or with the Linux console's second `[`, as in `ESC [ [ A`.
             case 0x20...0x3F, UInt8(ascii: "["): state = .sequence
             default: break
             }

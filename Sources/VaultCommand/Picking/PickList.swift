@@ -85,8 +85,7 @@ struct PickList {
         matches = scored.map(\.index)
     }
 
-    /// Returns the line with the query, the cursor's column in it, and the page of names that contains the selected
-    /// one.
+    /// Returns the line with the query, the cursor's column in this line, and the page of names with the selected one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
         // The last column stays empty, because terminals differ in where they leave the cursor after writing to it.
         let width = max(columns - 1, 1)

@@ -1,7 +1,6 @@
 import Glibc
 
-/// A record of the terminal modes from before a prompt. During the prompt, it is kept in two elements of the terminal's
-/// `c_cc` (the array of control characters) that Linux does not use.
+/// The terminal modes before a prompt, kept during it in two control characters (`c_cc`) that Linux does not use.
 enum ModesBeforePrompt {
     /// The indices in `c_cc` of the two elements that store the former modes. Linux uses only lower indices.
     private static let indices = (flags: 17, interrupt: 18)

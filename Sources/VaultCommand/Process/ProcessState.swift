@@ -79,7 +79,7 @@ enum ProcessState {
         return group < 0 || group == getpgrp()
     }
 
-    /// Opens /dev/null in place of closed standard streams. Otherwise, the vault file could get the descriptor of such
+    /// Opens /dev/null for closed standard streams. Otherwise, the vault file could get the descriptor of such
     /// a stream, and output would be written into the vault. Each stream is opened in the wrong direction, so that
     /// reads and writes fail as before.
     ///

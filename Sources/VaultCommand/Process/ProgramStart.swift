@@ -41,8 +41,7 @@ struct ProgramStart: ~Copyable {
         case descriptor(Int32)
         /// The child's controlling terminal.
         case terminal
-        /// This process's corresponding stream. If it was closed when this process started, it is closed in the child
-        /// too.
+        /// This process's corresponding stream, or none if that was closed when this process started.
         case same
     }
 

@@ -14,8 +14,7 @@ final class PseudoTerminal {
 
     /// Opens a terminal with the modes and the size of the user's terminal.
     ///
-    /// - Parameter isRaw: whether this process sets the user's terminal to raw mode. If not, the user's terminal
-    ///   converts newlines, so the child's terminal does not.
+    /// - Parameter isRaw: whether the user's terminal will be raw. If not, only that terminal converts newlines.
     init(like descriptor: Int32, isRaw: Bool) throws(CommandError) {
         var name = [CChar](repeating: 0, count: 128)
         let number = try SystemCall.retrying("No terminal could be opened for the program") {

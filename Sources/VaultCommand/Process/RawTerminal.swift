@@ -7,8 +7,7 @@ import LinuxSystem
 final class RawTerminal {
     enum Turn {
         case kept, none
-        /// This process has come to the foreground. The first time, `first` contains the terminal's modes from before
-        /// raw mode; later, it is nil.
+        /// This process has come to the foreground. `first` has the modes from before raw mode, but is nil later.
         case taken(first: termios?)
     }
 
@@ -36,8 +35,7 @@ final class RawTerminal {
 
     /// Sets raw mode if this process has come to the foreground.
     ///
-    /// - Parameter signals: a descriptor that is readable while a signal is pending. A pending signal ends the wait for
-    ///   other prompts on the terminal to finish.
+    /// - Parameter signals: a descriptor that a pending signal makes readable, which ends the wait for other prompts.
     func follow(interruptedBy signals: Int32) -> Turn {
         guard isInFront else {
             isInUse = false
@@ -45,8 +43,7 @@ final class RawTerminal {
         }
         if isInUse { return .kept }
         let isFirst = former == nil
-        // Wait until no prompt is shown. Otherwise, the modes that a prompt has set would be saved as the modes to
-        // restore at the end.
+        // Wait until no prompt is shown. Otherwise, a prompt's modes would be saved as those to restore at the end.
         if isFirst { TerminalTurn.pass(at: terminal, interruptedBy: signals) }
         var found = termios()
         guard tcgetattr(terminal, &found) == 0 else { return .none }

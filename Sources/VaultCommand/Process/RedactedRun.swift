@@ -82,8 +82,7 @@ struct RedactedRun: ~Copyable {
                 poll(&polled, nfds_t(polled.count), patience)
             }
             if ready == 0 {
-                // If the program has ended and its output has paused, do not wait for the streams to close: another
-                // process that it started may keep them open.
+                // If the program has ended, another process that it started may still keep the streams open.
                 if isWaitingForMore { break }
                 let holding = outputs.filter(\.holdsLittle)
                 for output in holding { output.flush() }
@@ -106,8 +105,7 @@ struct RedactedRun: ~Copyable {
         return exit ?? .unseen
     }
 
-    /// Consumes a signal. Passes it on, or handles a change in the child's state. Returns the child's exit if the child
-    /// has ended.
+    /// Takes a signal, and passes it on or handles a change of the child's state. Returns the exit of an ended child.
     ///
     /// - Parameter isStopping: set to whether the child has stopped, because this process must then stop too.
     private func takeSignal(_ isStopping: inout Bool) -> ChildProcess.Exit? {
@@ -127,21 +125,18 @@ struct RedactedRun: ~Copyable {
     }
 
     private func pass(on signal: vault_signal) {
-        // SIGCHLD for the child is not passed on. Neither are signals that this process caused, such as SIGPIPE for a
-        // closed pipe.
+        // SIGCHLD for the child and signals that this process caused, such as SIGPIPE, are not passed on.
         guard signal.is_of_child == 0, signal.sender != getpid() else { return }
         var number = signal.number
         let isTerminals = signal.is_from_kernel != 0 && SignalSet.ofTerminal.contains(number)
         guard let terminal else {
-            // The child is in this process's group, so the kernel has already sent it the terminal's signals. Only the
-            // others are passed on.
+            // The kernel has already sent the terminal's signals to the child, which is in this process's group.
             if !isTerminals { kill(child, number) }
             return
         }
         if number == SIGWINCH {
             terminal.takeSize(of: screen)
-            // If this changes the size of the child's terminal, the kernel itself notifies the child. The signal from
-            // the user's terminal is therefore not passed on.
+            // The kernel notifies the child of a new size, so the signal from the user's terminal is not passed on.
             if isTerminals { return }
         }
         // No other process in the child's session could continue the child after a stop. The kernel therefore ignores
@@ -158,8 +153,7 @@ struct RedactedRun: ~Copyable {
         terminal?.takeSize(of: screen)
     }
 
-    /// Uses the user's terminal only while this process is in the foreground, so that a background job behaves as the
-    /// program alone would.
+    /// Uses the user's terminal only in the foreground, so that a background job behaves as the program alone would.
     private func followTerminal() {
         guard case .taken(let modes)? = keyboard?.follow(interruptedBy: signals.descriptor) else { return }
         if let modes { terminal?.take(modes) }
@@ -168,8 +162,7 @@ struct RedactedRun: ~Copyable {
 }
 
 /// The signals in ``SignalSet/catchable``, read from a descriptor instead of being delivered. Most are passed on to the
-/// child; SIGCHLD reports a change in its state. Signals that this process ignores are included, because the child
-/// might not ignore them.
+/// child; SIGCHLD reports its state. Signals that this process ignores are included: the child might not ignore them.
 private struct AwaitedSignals: ~Copyable {
     private let pending: FileDescriptor
     /// The signals that were blocked before this value was created.
@@ -192,8 +185,7 @@ private struct AwaitedSignals: ~Copyable {
     }
 
     /// Runs `body`. If this process is in the background of `terminal`, unblocks SIGTTIN and SIGTTOU, so that job
-    /// control stops it when `body` uses the terminal. If they were blocked, `body` would fail or disturb the
-    /// foreground programs.
+    /// control stops it when `body` uses the terminal. Otherwise, `body` would fail or disturb the foreground programs.
     func withJobControl<Result>(at terminal: Int32?, _ body: () -> Result) -> Result {
         guard let terminal, !ProcessState.isInFront(at: terminal) else { return body() }
         let signals = SignalSet([SIGTTIN, SIGTTOU])
@@ -213,8 +205,7 @@ extension ChildProcess.Exit {
             Glibc.signal(number, SIG_DFL)
             SignalSet([number]).unblock()
             raise(number)
-            // The default action of a signal does not end the first process in a container. That process exits with a
-            // status instead.
+            // The first process in a container survives a signal's default action, and exits with a status instead.
             exit(128 + number)
         }
     }

@@ -5,8 +5,7 @@ import Sealing
 /// A relay of bytes from one descriptor to another, with secrets replaced. It never blocks, because it reads or writes
 /// only when `poll` reports that the call can succeed. It writes everything that it has read before it reads more.
 final class Relay {
-    /// The maximum size of a read or write in bytes. A pipe that `poll` reports as writable accepts this many bytes
-    /// without blocking.
+    /// The maximum size of a read or write in bytes. A pipe that `poll` reports as writable accepts this many.
     private static let pieceSize = 4_096
 
     private let source: Int32
@@ -21,8 +20,7 @@ final class Relay {
     /// The error that stopped writing to the target; nil if there was none.
     private(set) var failure: Int32?
 
-    /// Creates a relay from the read end of a pipe. If it cannot write to `target`, it closes this end, so that further
-    /// writes to the pipe fail.
+    /// Creates a relay from a pipe's read end. If a write to `target` fails, it closes this end, so the writer notices.
     init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
         source = pipe.number
         self.target = target

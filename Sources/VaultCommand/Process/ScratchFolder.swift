@@ -4,14 +4,12 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A folder on an in-memory file system, for one secret file. At the end of this value's lifetime, the folder is wiped,
-/// including files from other programs, such as an editor's backup. Until then, signals that would end the process are
-/// blocked.
+/// An in-memory folder for one secret file. At the end of this value's lifetime, the folder is wiped, including files
+/// from other programs, such as an editor's backup. Until then, signals that would end the process are blocked.
 ///
-/// SIGKILL leaves the folder behind. This process and its editor lock the folder while they run, so that a later
-/// process can identify leftovers; see ``removeLeftovers()``. A nameless file (memfd_create(2)) would vanish with its
-/// processes. But an editor that replaces the file on saving could not save it, and vim would put a swap file in
-/// /var/tmp.
+/// SIGKILL leaves the folder behind. This process and its editor lock it while they run, so that a later process can
+/// identify leftovers; see ``removeLeftovers()``. A nameless file (memfd_create(2)) would vanish with its processes,
+/// but an editor that replaces the file on saving could not save it, and vim would put a swap file in /var/tmp.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals
@@ -22,8 +20,7 @@ struct ScratchFolder: ~Copyable {
 
     /// - Throws: ``CommandError`` with exit code 8 if no writable in-memory file system is available.
     static func create(containing secret: borrowing SecretBytes) throws -> ScratchFolder {
-        // Stop signals and SIGCONT are not blocked, so that the shell, the editor and this process stop and continue
-        // together.
+        // Stop signals and SIGCONT are not blocked, so that shell, editor and this process stop and continue together.
         let exceptions = [SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH]
         let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be blocked")
         let folder = try newFolder()
@@ -85,9 +82,8 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The session's in-memory folder, `$XDG_RUNTIME_DIR`; nil if there is none, or if another user owns it or can
-    /// write to it. If root runs with a user's environment, the folder belongs to that user, who could replace root's
-    /// files in it.
+    /// The session's in-memory folder, `$XDG_RUNTIME_DIR`; nil if there is none, or if another user owns or can write
+    /// to it. If root runs with a user's environment, that user owns the folder and could replace root's files.
     static var runtimeFolder: String? {
         let files = PosixFileSystem()
         guard let path = environmentVariable("XDG_RUNTIME_DIR"), path.isAbsolutePath,
@@ -104,8 +100,7 @@ struct ScratchFolder: ~Copyable {
         let files = PosixFileSystem()
         for root in roots {
             guard let parent = try? files.open(root, .folder), files.volume(of: parent).isInMemory else { continue }
-            // Another process may remove the new folder as a leftover before it is locked. If so, another one is
-            // created.
+            // Another process may remove the new folder as a leftover before it is locked. Creation is then repeated.
             for _ in 0..<10 {
                 let path = "\(root)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
                 guard mkdir(path, 0o700) == 0 else { break }

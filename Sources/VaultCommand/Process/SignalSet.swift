@@ -37,8 +37,7 @@ struct SignalSet {
 
 /// Signals that stay blocked until they are released, so that terminals are restored and secrets are wiped first.
 ///
-/// Only the calling thread blocks them. All signals must also be blocked on the other threads of the process, because
-/// the kernel delivers a signal to any thread that does not block it.
+/// Only the calling thread blocks them. Other threads must block all signals, or the kernel may deliver one to them.
 struct HeldSignals: ~Copyable {
     private let pending: FileDescriptor
     private let signals: SignalSet
@@ -47,8 +46,7 @@ struct HeldSignals: ~Copyable {
     /// A descriptor that is readable while one of the blocked signals is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Blocks all signals except `exceptions`, signals that report a fault of the process itself (such as SIGSEGV), and
-    /// signals that the process ignores.
+    /// Blocks all signals except `exceptions`, those for faults of the process itself, and those that it ignores.
     ///
     /// - Parameters:
     ///   - exceptions: the signals that this call does not block.

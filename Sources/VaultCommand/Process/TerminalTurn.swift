@@ -5,9 +5,8 @@ import LinuxSystem
 /// reads and changes the terminal's modes.
 ///
 /// The turn is a lock on the terminal's device, which the kernel releases when the process exits. If other processes
-/// are waiting when a turn ends, the echo stays off, so that input typed too early is not shown. While the echo is off,
-/// the modes from before the prompt are saved in unused control characters of the terminal. If this process is killed,
-/// the next one can restore the modes from there.
+/// are waiting when a turn ends, the echo stays off, so that input typed too early is not shown. While it is off,
+/// unused control characters of the terminal hold the earlier modes. If this process is killed, the next restores them.
 final class TerminalTurn {
     enum Outcome {
         case taken
@@ -62,8 +61,7 @@ final class TerminalTurn {
         return .taken
     }
 
-    /// Sets the terminal's modes for a prompt. If these turn the echo off, also saves the modes from before the prompt
-    /// in unused control characters of the terminal, so that another process can restore them.
+    /// Sets a prompt's modes. If these turn the echo off, unused control characters of the terminal keep the old ones.
     func set(_ prompt: termios, dropping isDropping: Bool) throws(CommandError) {
         let isHidden = prompt.c_lflag & tcflag_t(ECHO | ICANON) == 0
         var prompt = isHidden ? ModesBeforePrompt.mark(prompt, with: modes) : prompt
@@ -83,8 +81,7 @@ final class TerminalTurn {
         if isAwaited { hide() } else { restore(modes) }
         guard !TerminalTurn.keep(lock) else { return }
         lock.release()
-        // If the processes that were waiting for their turn have exited, this process must restore the terminal's
-        // modes.
+        // If the processes that awaited their turn have exited, this process must restore the terminal's modes.
         if isAwaited, !lock.isAwaited { restoreUnlessAwaited() }
     }
 
@@ -120,8 +117,7 @@ final class TerminalTurn {
         let device = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         guard let lock else { return }
         lock.release()
-        // If the processes that were waiting for their turn have exited, this process must restore the terminal's
-        // modes.
+        // If the processes that awaited their turn have exited, this process must restore the terminal's modes.
         if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
 
@@ -145,8 +141,7 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSAFLUSH, &modes)
     }
 
-    /// Restores the terminal's modes if no process is prompting or waiting for its turn. If a process takes its turn in
-    /// the meantime, that process restores the modes.
+    /// Restores the modes if no process has or awaits a turn. A process that gets a turn in the meantime restores them.
     private func restoreUnlessAwaited() {
         while let lock, lock.tryTake() {
             let isAwaited = lock.isAwaited

@@ -2,8 +2,7 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// A lock on a terminal's device, so that only one process prompts at a time. The process whose turn it is to prompt
-/// locks one byte. Waiting processes share a lock on another byte.
+/// A lock on a terminal's device for prompts. The process whose turn it is locks one byte; waiting ones share another.
 final class TurnLock: Sendable {
     private static let turn: Int64 = 0
     private static let waiting: Int64 = 1
@@ -21,9 +20,8 @@ final class TurnLock: Sendable {
             isOfProcess = 0
             return
         }
-        // After su(1), the terminal's device belongs to another user and cannot be opened, so a standard stream is
-        // locked instead. Other processes share this stream, so the lock belongs to the process, not to the open file
-        // description.
+        // After su(1), the device belongs to another user and cannot be opened, so a standard stream is locked instead.
+        // Other processes share it, so the lock belongs to this process, not to the open file description.
         guard let shared = (STDIN_FILENO...STDERR_FILENO).first(where: { vault_is_same_terminal($0, terminal) != 0 })
         else { return nil }
         device = nil

@@ -51,8 +51,7 @@ enum Escaping {
         return escaped
     }
 
-    /// Calls `body` with each scalar and its bytes. For bytes that are not UTF-8, the scalar is nil. Does not copy the
-    /// bytes.
+    /// Calls `body` with each scalar and its bytes; the scalar is nil for bytes not in UTF-8. Does not copy the bytes.
     private static func walk(
         _ bytes: UnsafeRawBufferPointer, _ body: (Unicode.Scalar?, Slice<UnsafeRawBufferPointer>) -> Void
     ) {

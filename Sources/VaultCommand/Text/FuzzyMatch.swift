@@ -25,8 +25,7 @@ enum FuzzyMatch {
         _ wanted: Unicode.Scalar, in text: [Unicode.Scalar], isFirst: Bool, after former: [Int?]
     ) -> [Int?] {
         var row = [Int?](repeating: nil, count: text.count)
-        // The best score of a match of the query's earlier characters, minus the penalty for the gap between that match
-        // and this position.
+        // The best score of the query's earlier characters, minus the penalty for the gap before this position.
         var afterGap: Int?
         for index in text.indices {
             if index > 1, let score = former.isEmpty ? nil : former[index - 2] {

@@ -52,8 +52,7 @@ struct Glob {
         let text = Array(text.lowercased().unicodeScalars)
         var piece = 0
         var position = 0
-        // The piece after the last `*`, and the text position where that piece was last tried. After a mismatch,
-        // matching resumes one character further on, so that the `*` matches one character more.
+        // The piece after the last `*` and where it was last tried. After a mismatch, it is tried one character later.
         var retry: (piece: Int, position: Int)?
         while true {
             if piece < pieces.count, case .anyText = pieces[piece] {

@@ -8,8 +8,7 @@ import Sealing
 struct Redactor {
     final class Pattern: Sendable {
         let text: SecretBytes
-        /// For each prefix of the text, the length of the longest shorter prefix that is also a suffix of it. The
-        /// prefix's length is the index.
+        /// For each length of a prefix of the text, the length of the longest shorter prefix that is also its suffix.
         fileprivate let fallbacks: [Int32]
 
         /// - Parameter text: the text to hide, which must not be empty.
@@ -21,8 +20,7 @@ struct Redactor {
         fileprivate var count: Int { text.count }
         fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
 
-        /// Returns how many of the text's first bytes match the end of the stream once `byte` has been added. `matched`
-        /// is this number before `byte`.
+        /// Returns how many of the text's first bytes the stream ends with after `byte`, given `matched` before it.
         fileprivate func matched(after matched: Int, _ byte: UInt8) -> Int {
             text.withUnsafeBytes { text in
                 var matched = matched
@@ -50,8 +48,7 @@ struct Redactor {
     }
 
     private static let mask = Array("********".utf8)
-    /// The maximum number of bytes at the start of a secret that may be shown. Harmless output often contains such
-    /// short sequences too.
+    /// The maximum number of a secret's first bytes that may be shown. Harmless output often contains them too.
     private static let longestLittle = 3
 
     private let patterns: [Pattern]
@@ -98,8 +95,7 @@ struct Redactor {
         }
     }
 
-    /// Appends the bytes that were held back. If they turn out to begin a secret, the rest of that secret is still
-    /// replaced.
+    /// Appends the bytes that were held back. If they turn out to begin a secret, the rest of it is still replaced.
     mutating func flush(into output: inout [UInt8]) {
         guard let longest else { return }
         write(upTo: position, &output) { [patterns, position] in

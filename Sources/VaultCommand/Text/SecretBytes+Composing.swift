@@ -1,8 +1,7 @@
 import Vault
 
 extension SecretBytes {
-    /// Creates guarded memory from the bytes that `write` emits. Calls `write` twice, the first time only to count
-    /// them.
+    /// Creates guarded memory from the bytes that `write` emits. Calls `write` twice, first only to count them.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

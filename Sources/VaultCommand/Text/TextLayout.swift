@@ -44,9 +44,8 @@ enum TextLayout {
 
     /// Wraps help text between words, to fit a terminal with `columns` columns; nil stands for ``width``.
     ///
-    /// Help text consists of paragraphs, rows, and lines that belong to a row. Paragraphs are not indented. Rows are
-    /// indented by two columns, and may have a term and a meaning. Lines that belong to the row above them are indented
-    /// further.
+    /// Help text consists of paragraphs (not indented), rows (indented by two columns), which may have a term and a
+    /// meaning, and lines that belong to the row above them (indented further).
     static func fitted(_ text: String, to columns: Int? = nil) -> String {
         let width = min(columns ?? width, maximumWidth)
         var rows: [Row] = []
@@ -63,8 +62,7 @@ enum TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// The maximum indent of lines that are not reflowed, such as examples, explanations of them,
-        /// and lines of a file.
+        /// The maximum indent of lines that are not reflowed, such as examples, their meanings, and lines of a file.
         static let exampleIndent = 6
 
         let indent: Int

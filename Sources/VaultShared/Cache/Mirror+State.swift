@@ -57,9 +57,8 @@ extension RangeSet<UInt64> {
 }
 
 extension Mirror.State {
-    /// Returns whether this process may use the copy that this state describes. The copy must belong to `generation`.
-    /// Unless `included` is nil, it must also end at that log position, or at one that could be later in the same
-    /// history.
+    /// Returns whether this process may use the copy that this state describes. The copy must belong to `generation`
+    /// and, unless `included` is nil, end at that log position or one that could be later in the same history.
     func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
         head.generation == generation && included.map(head.position.mayFollow) ?? true
     }

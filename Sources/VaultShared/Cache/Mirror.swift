@@ -103,8 +103,7 @@ final class Mirror: Sendable {
     var contact: UInt64? { withState { $0.found?.contact } }
     /// The newest head that any process on this machine has saved in the copy; nil if there is no copy.
     var savedHead: StoreHead? {
-        // The state from which this process opens the log must not be newer than the head returned here, so that state
-        // is loaded first.
+        // This process opens the log from its state, which must not be newer than this head, so it is loaded first.
         withState { _ in }
         return readState()?.head
     }
@@ -124,8 +123,7 @@ final class Mirror: Sendable {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
-    /// Returns the ranges of the vault that the copy lacks, or no ranges if the copy's head and `head` describe
-    /// different states of the vault.
+    /// Returns the ranges that the copy lacks; none if its head and `head` describe different states of the vault.
     func gaps(of head: StoreHead) -> [Range<UInt64>] {
         withState { state in
             guard let found = state.found, found.head.isAlike(head) else { return [] }
@@ -168,20 +166,17 @@ final class Mirror: Sendable {
         let kept = change(creating: isNew) { saved, included in
             var new = State(head: head, contact: now)
             if isNew {
-                // Replacing the copy must not lose changes, and another process may have saved some since the caller
-                // checked.
+                // Replacing the copy must not lose changes that another process has saved since the caller's check.
                 let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
                 return isIncluded ? (new, pieces) : nil
             }
             guard let saved, saved.continues(included, of: head.generation) else { return nil }
             let end = saved.head.position
             guard head.position.mayFollow(end) || end.mayFollow(head.position) else { return nil }
-            // Threads and processes may save heads in a different order than the database returned them, so the newer
-            // one is kept.
+            // Heads may be saved in a different order than the database returned them, so the newer one is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Bytes before the copy's end are saved only if two of three log positions are equal: the copy's end, the
-            // server's head and `included`. Otherwise, the copy's history may differ from the server's.
+            // Unless two of these three log positions are equal, the copy's history may differ from the server's.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
@@ -190,8 +185,7 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Saves bytes that the database returned with `head`. The log need not have accepted them. Returns whether the
-    /// copy now contains them all.
+    /// Saves bytes returned with `head`, which the log need not have accepted. Returns whether the copy has them all.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
             // If the server has been restored from a backup, its bytes must not replace those of the copy. Bytes before
@@ -218,9 +212,8 @@ final class Mirror: Sendable {
 
     /// Changes the copy under its file lock. Nothing is written before `decide` has determined what may change.
     ///
-    /// If the server has been restored from a backup, later changes may exist only in the copy, where another process
-    /// may have saved them. Bytes before the copy's former end are therefore overwritten only in ranges that the new
-    /// state does not contain.
+    /// If the server has been restored from a backup, later changes may exist only in the copy, perhaps saved by
+    /// another process. So bytes before the copy's former end are overwritten only in ranges that the new state lacks.
     ///
     /// The state file is overwritten, because replacing it takes ten times as long. Nothing is flushed, so after a
     /// power loss the copy may be outdated, or some of its bytes may not authenticate.

@@ -8,8 +8,7 @@ final class ConnectionPool: Sendable {
     private let servers = Mutex<[Server]>([])
     private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
-    /// The connection that ``begin()`` has started. It may still be logging in, or be waiting for the answer to a
-    /// statement that ``ask(_:)`` sent early.
+    /// The connection that ``begin()`` has started. It may still be logging in, or awaiting the answer to ``ask(_:)``.
     private let begun = Mutex<Begun?>(nil)
     private let last = Mutex<Host?>(nil)
 
@@ -30,8 +29,7 @@ final class ConnectionPool: Sendable {
     /// How long ``begin()`` waits for the login. A server on this machine may share a core with this process, and can
     /// run during the wait. If the login takes longer, ``goOn()`` or ``take(until:)`` completes it.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The answer to ``ask(_:)`` is outdated once this much time has passed since the statement was sent, for example
-    /// because the user had to enter a passphrase in the meantime.
+    /// How long an answer to ``ask(_:)`` is valid after the statement was sent. A passphrase prompt may take longer.
     private static let answerLifetime: Duration = .seconds(1)
     /// The login timeout for each of several hosts. It is short, so that an unreachable host causes little delay.
     private static let patience: Duration = .seconds(2)
@@ -97,8 +95,7 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer to the statement that ``ask(_:)`` sent. Returns nil if no statement was sent, or if the
-    /// answer is outdated or cannot be read.
+    /// Waits for the answer to ``ask(_:)``. Returns nil if nothing was sent, or the answer is outdated or unreadable.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -161,14 +158,12 @@ final class ConnectionPool: Sendable {
     /// Puts a connection back into the pool, or drops it if it is broken or has an open transaction.
     func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
-    /// Makes new connections try the next host first, because the current first host lacks changes that had been
-    /// committed.
+    /// Makes new connections try the next host first, because the current first host lacks committed changes.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }
         }
-        // Closes the idle connections only after the mutex has been unlocked, because that is when the returned array
-        // is released.
+        // The idle connections close when the returned array is released, which is after the mutex is unlocked.
         _ = idle.withLock { idle in
             defer { idle = [] }
             return idle

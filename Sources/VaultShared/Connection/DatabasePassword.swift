@@ -21,9 +21,8 @@ struct DatabasePassword: Sendable {
             }
             location.cache = nil
             let vault = location.vault
-            // The caller may hold mutexes of the log in the database. This cannot cause a deadlock: a vault in a file
-            // never opens another vault, so no thread that holds the mutexes acquired here waits for those of the
-            // caller.
+            // The caller may hold mutexes of the log in the database. No deadlock is possible: a vault in a file opens
+            // no other vault, so no thread that holds the mutexes acquired here waits for the caller's.
             let found = try LockRank.separately { () throws(VaultError) in
                 try Keychain(at: location).read(
                     name, for: DatabasePassword.reader,

@@ -79,8 +79,7 @@ extension PostgresConnection {
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
-            // If libpq refuses single-row mode, it returns all rows in one result. That is also correct, but needs more
-            // memory.
+            // If libpq refuses this, it returns all rows in one result, which is also correct but needs more memory.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
@@ -155,16 +154,14 @@ extension PostgresConnection {
             if session.wire?.isSent ?? true {
                 if state == 0 { return }
             } else {
-                // Also waits for incoming bytes, because a server may accept no more statements until its results have
-                // been read.
+                // Also waits for incoming bytes, because a server may accept no more until its results are read.
                 try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
                 try receive(&session)
             }
         }
     }
 
-    /// Reads the results of all statements of a flight. Throws errors of the connection, but returns the error of a
-    /// statement.
+    /// Reads the results of a whole flight. Throws an error of the connection, but returns the error of a statement.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {

@@ -80,8 +80,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Inserts a ``Wire`` between libpq and the server once they are connected. Inserts a new one if libpq connects to
-    /// another server.
+    /// Inserts a ``Wire`` between libpq and the server once connected, and a new one if libpq changes the server.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -199,8 +198,7 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Waits until the connection is ready; returns false if the deadline passes first. libpq's calls and the server's
-    /// commits have no timeout of their own.
+    /// Returns whether the connection becomes ready in time. libpq's calls and the server's commits have no timeout.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
         // If the `Wire` has passed libpq bytes that libpq has not read yet, there is no need to wait for the server.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
@@ -216,8 +214,7 @@ final class PostgresConnection: @unchecked Sendable {
 /// Returns libpq's code for a field of an error report (PostgreSQL's documentation, 34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// A flag that is set when the server sends a warning, for example because a commit's wait for the standby was
-/// cancelled.
+/// A flag that is set when the server sends a warning, for example if a commit's wait for the standby was cancelled.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

@@ -5,8 +5,7 @@ struct PostgresError: Error {
     enum Reason: Hashable {
         /// No host of the location can be reached, or no reachable host is of the requested kind, such as a primary.
         case notConnected
-        /// The login failed without an SQLSTATE, either after a server was reached or because the login's parameters
-        /// are unusable. Examples are a wrong certificate and a missing password.
+        /// The login failed without an SQLSTATE, for example due to a wrong certificate or a missing password.
         case loginRefused
         /// The connection was lost. The statements that were sent may have been executed.
         case lost
@@ -32,8 +31,7 @@ struct PostgresError: Error {
 
     /// Creates the error of a failed login.
     /// - Parameters:
-    ///   - message: libpq's message at the highest verbosity. The SQLSTATE precedes the server's text, and the last
-    ///     line is a location in the server's source code.
+    ///   - message: libpq's message at the highest verbosity: the SQLSTATE, the text, and a source code location.
     ///   - isRefusal: whether a server has answered.
     ///   - advice: a sentence that is added to a refusal.
     init(ofLogin message: String, isRefusal: Bool, _ advice: String? = nil) {
@@ -49,8 +47,7 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq itself checks `target_session_attrs` (PostgreSQL's documentation, 34.1.2). Its error has no SQLSTATE,
-        // so the message is searched.
+        // libpq checks `target_session_attrs` (PostgreSQL's documentation, 34.1.2); its error has no SQLSTATE.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -59,8 +56,7 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
-    /// The error of a transaction that cannot be committed: the server refused an earlier statement, or the vault's row
-    /// is not as expected.
+    /// The error of a transaction that cannot commit: a statement was refused, or the vault's row is not as expected.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
     static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
@@ -95,11 +91,9 @@ struct PostgresError: Error {
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether the server no longer has the prepared statement that it was to execute.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a wait for a lock timed out. It may have reached its own limit, or a time limit set for the server or
-    /// the database role.
+    /// Whether a wait for a lock timed out, by its own limit or by one set for the server or the database role.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether a compare-and-append has failed: the log no longer ends at the expected position, or already has an
-    /// extent at the offset. Usually another process got there first.
+    /// Whether a compare-and-append failed: the log has another end than expected, or an extent at the offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

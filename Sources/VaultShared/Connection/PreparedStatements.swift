@@ -2,8 +2,7 @@ import CPostgres
 import Formats
 import Sealing
 
-/// The statements that a session has prepared on the server. Preparing them pays off, because parsing and planning take
-/// longer than execution.
+/// The statements that a session has prepared, because the server takes longer to parse and plan than to execute them.
 ///
 /// Only a long-lived session prepares its statements. A command ends too soon to benefit.
 struct PreparedStatements {
@@ -32,16 +31,14 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Counts a flight, that is, the statements sent in one round trip. Records the statements of the second half of
-    /// the session's first `flightsBefore` flights, so that they can then be prepared.
+    /// Counts a flight (one round trip's statements). Records those in the second half of the first `flightsBefore`.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the recorded statements, once, on the first call after `flightsBefore` flights. All other calls return
-    /// none.
+    /// Returns the recorded statements on the first call after `flightsBefore` flights; on all other calls, none.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])

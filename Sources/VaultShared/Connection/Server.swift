@@ -1,9 +1,8 @@
 private import Glibc
 import LinuxSystem
 
-/// A server, and the parameters with which libpq connects to it. The parameters come from a URL, from libpq's
-/// environment variables and from a service file (PostgreSQL's documentation, 34.15 and 34.17). All of these affect
-/// whether the server must prove its identity.
+/// A server, and libpq's parameters for it. They come from a URL, from libpq's environment variables and from a service
+/// file (PostgreSQL's documentation, 34.15, 34.17). All affect whether the server must prove its identity.
 struct Server: Sendable {
     /// The parameters of the connection. They are fixed, so a later change to a service file has no effect.
     var parameters: ConnectionParameters
@@ -77,8 +76,7 @@ struct Server: Sendable {
 }
 
 extension ConnectionParameters {
-    /// Returns the parameters of the host at `index`. If there are several hosts, their names, addresses and ports are
-    /// comma-separated lists.
+    /// Returns the parameters of the host at `index`. Names, addresses and ports may be comma-separated lists.
     fileprivate func ofHost(_ index: Int, among count: Int) -> ConnectionParameters {
         guard count > 1 else { return self }
         var parameters = self
@@ -89,8 +87,7 @@ extension ConnectionParameters {
         return parameters
     }
 
-    /// Returns whether a host is the folder of a Unix socket or the name of an abstract socket (PostgreSQL's
-    /// documentation, 34.1.2, "host").
+    /// Returns whether a host is a Unix socket's folder or an abstract socket's name (PostgreSQL 34.1.2, "host").
     fileprivate static func isSocket(_ host: String) -> Bool {
         host.utf8.first == UInt8(ascii: "/") || host.utf8.first == UInt8(ascii: "@")
     }

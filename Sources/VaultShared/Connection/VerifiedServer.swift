@@ -45,8 +45,7 @@ struct VerifiedServer: Sendable {
             && attributes[Key.username].map { $0.isSame(as: user) } ?? true
     }
 
-    /// Throws `guarded` unless `attributes` permit the entry's password to be used for the databases of every server in
-    /// `servers`.
+    /// Throws `guarded` unless `attributes` permit using the entry's password for the databases of all `servers`.
     ///
     /// - Parameter vault: the path of the vault that contains the entry, for the error message.
     static func check(

@@ -2,7 +2,7 @@ import CLinux
 private import Glibc
 import LinuxSystem
 
-/// A relay between libpq and a server. libpq gets one end of a socket pair in place of its own socket, and the wire
+/// A relay between libpq and a server. libpq gets one end of a socket pair instead of its own socket, and the wire
 /// copies bytes between the other end and the server.
 ///
 /// libpq does not limit how much it receives, and allocates as much memory as a message's header claims, up to 1 GiB.
@@ -43,8 +43,7 @@ struct Wire: ~Copyable {
     ///   record is in a separate row, and a row's overhead is smaller than a record.
     mutating func allow(_ bytes: UInt64) { allowance = 2 * min(bytes, 1 << 40) + Wire.room }
 
-    /// Passes bytes that have arrived from the server to libpq, up to the size of one piece. Before the call, libpq
-    /// must have read all earlier bytes.
+    /// Passes at most one piece of bytes from the server to libpq, which must already have read all earlier bytes.
     mutating func carryIn() throws(PostgresError) {
         try withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { (piece) throws(PostgresError) in
             let count = recv(server.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))

@@ -2,15 +2,13 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-// Handles unreachable servers. A server that refuses a call counts as reachable: the refusal is reported, so that its
-// cause can be fixed.
+// Handles unreachable servers. A server that refuses a call counts as reachable, because the refusal must be reported.
 
 extension PostgresLocation {
     struct Outage {
         /// The time before which reads by this process do not contact the server.
         var end: Deadline?
-        /// The reason for the outage, as a sentence; nil if another process recorded the outage, because only the time
-        /// is shared.
+        /// The reason for the outage, as a sentence; nil if another process recorded it, since only the time is shared.
         var reason: String?
         /// Whether a notice has been posted about this outage.
         var isNotified = false
@@ -22,8 +20,7 @@ extension PostgresLocation {
     /// Whether the local copy can replace an unreachable server.
     var hasStandIn: Bool { offline == .ifUnreachable && mirror?.head != nil }
 
-    /// Returns whether reads currently use the local copy instead of the server. Unless ``offline`` is `always`,
-    /// changes still try the server.
+    /// Returns whether reads currently use the local copy. Unless ``offline`` is `always`, changes try the server.
     func isOffline() throws(LogError) -> Bool {
         switch offline {
         case .never: return false

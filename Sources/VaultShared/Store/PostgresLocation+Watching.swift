@@ -109,20 +109,17 @@ private final class DatabaseWatch: Sendable {
                 guard case .refused = error.reason else { throw error }
                 listens = false
             }
-            // This listener was not notified of changes before this point, so it calls `onChange` in case it missed a
-            // change.
+            // This listener was not notified of earlier changes, so it calls `onChange` in case it missed one.
             onChange()
             var former: StoreHead?
-            // Whether this listener holds the lock that writers check. The listener never waits for the lock, because
-            // the server might keep waiting after this process has ended.
+            // Whether this listener holds the lock that writers check. It never waits: that might outlast the process.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // Writers that checked for listeners before this one acquired the lock have not notified it, so
-                    // it calls `onChange` in case it missed a change.
+                    // Writers that checked for listeners earlier have not notified this one, so it calls `onChange`.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

@@ -28,8 +28,7 @@ package final class PostgresLocation: StoreLocation {
     let pendingPath: String?
     /// The path prefixes of saved copies, which contain changes that the vault in the database lacks.
     let keptPaths: [String]
-    /// The last log position of the local copy when this object last saved the copy to a separate file; nil if it has
-    /// not saved the copy.
+    /// The last log position of the local copy that this object last saved to a separate file; nil if it saved none.
     let copyInFile = Mutex<LogPosition?>(nil)
     /// The notices for the user about saved copies, and about the use of the local copy instead of the server.
     let notices = NoticeBoard()
@@ -144,8 +143,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Queue
 
-    /// Whether this process bypasses the queue for the vault's lock. Once it has found the queue blocked although the
-    /// vault's row was free, it does so for a while.
+    /// Whether this process bypasses the lock's queue, having recently found it blocked but the vault's row free.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
@@ -158,15 +156,13 @@ package final class PostgresLocation: StoreLocation {
             let key = RunningHash.number(of: "schema")
             do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
-                // The second attempt bypasses the queue, because another user may be blocking it even though they are
-                // not creating any tables.
+                // The queue is now bypassed, because another user may block it without creating any tables.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
                     // The error is ignored if the tables exist now, because another process may have created them.
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // Failures from here on are ignored: CockroachDB lacks the storage setting, and not every user can create
-            // roles.
+            // Failures are now ignored: CockroachDB lacks the storage setting, and not every user can create roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }

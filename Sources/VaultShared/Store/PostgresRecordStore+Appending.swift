@@ -3,9 +3,8 @@ import SealedLog
 import Vault
 
 // A writer acquires the vault's lock before it appends a record. Without contention, this costs no more than a
-// compare-and-append without a lock; under contention, it costs far less. But because CockroachDB does not guarantee
-// its locks, correctness depends only on the primary key and on the append statement, which fails unless the log still
-// ends where expected.
+// compare-and-append alone; under contention, far less. But CockroachDB does not guarantee its locks, so correctness
+// depends only on the primary key and on the append statement, which fails unless the log still ends where expected.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -23,8 +22,7 @@ extension PostgresRecordStore {
                     try beginTransaction(until: deadline)
                 }
                 location.notePresence()
-                // A host with fewer records than before may be a former primary that restarted after a failover, so the
-                // next host is tried.
+                // A host that lacks records may be a former primary, back after a failover, so the next one is tried.
                 guard attempt < location.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
                 }
@@ -46,9 +44,8 @@ extension PostgresRecordStore {
 
     /// Waits for the vault's lock and, in the same round trip, reads the records that other processes have appended.
     ///
-    /// Users without write access can block the queue. If the vault's row is free after a while, no process ahead in
-    /// the queue is writing, so this process skips the queue. Otherwise it queues again, and finally waits for the row
-    /// alone.
+    /// Users without write access can block the queue. If the vault's row is free after a while, no process ahead is
+    /// writing, so this process skips the queue. Otherwise it queues again, and finally waits for the row alone.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
         if !location.isImpatient {
             let line = location.lockKey
@@ -73,8 +70,7 @@ extension PostgresRecordStore {
     /// - Parameter key: the key of the queue's lock; if nil, waits only for the lock of the vault's row.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // The server stops waiting for a lock at the deadline, but this process waits longer for the response. So a
-        // free lock can be acquired even after the deadline.
+        // A free lock is acquired even after the deadline. If the lock is not free, the server itself ends the wait.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -151,8 +147,7 @@ extension PostgresRecordStore {
         mirror(bytes.map { [$0] } ?? [], as: head)
     }
 
-    // The record takes effect only when the replacement that it announces is published, which also ends the
-    // transaction.
+    // The record takes effect only when the replacement that it announces is published. That ends the transaction.
     func announce(_ record: StoredRecord) throws(LogError) -> Bool {
         try write(record.bytes, at: record.offset)
         return false
@@ -193,9 +188,8 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns the error for a record that the database has refused. Usually another writer got there first, because
-    /// the lock was not exclusive. But if the vault's row is unchanged, the log already has bytes at the record's
-    /// offset.
+    /// Returns the error for a record that the database has refused. Usually another writer was faster, because the
+    /// lock was not exclusive. But if the vault's row is unchanged, the log already has bytes at the record's offset.
     ///
     /// - Parameter known: the vault's row when the lock was acquired.
     func refusal(_ error: PostgresError, of known: StoreHead) -> LogError {
@@ -274,8 +268,7 @@ extension PostgresRecordStore {
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {
-            // CockroachDB lacks the function that `proof` calls. It needs no proof, because a commit's wait cannot be
-            // cancelled there.
+            // CockroachDB lacks the function in `proof`, but needs no proof: a commit's wait cannot be cancelled there.
             guard error.isMissingFunction else { throw error }
         }
     }

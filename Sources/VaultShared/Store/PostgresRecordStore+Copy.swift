@@ -6,9 +6,8 @@ import SealedLog
 // the server would destroy the copy from which the server can be repaired.
 
 extension PostgresRecordStore: MachineCopy {
-    // The last log position of the local copy, for comparison with this store. It is nil if this store is itself read
-    // from the copy. To avoid saving the copy twice, it is also nil if a file already contains the copy up to this
-    // position.
+    // The local copy's last log position, for comparison with this store; nil if this store is itself read from the
+    // copy, or if a file already contains the copy up to this position, so that it is not saved twice.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -17,15 +16,13 @@ extension PostgresRecordStore: MachineCopy {
 
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try location.keepCopy(upTo: end)
-        // The local copy has a different history, or is longer than this store, so none of its bytes are valid for this
-        // store.
+        // The copy has another history, or is longer than this store. None of its bytes are valid for this store.
         state.withLock { $0.copy = .another(isContinued: false) }
     }
 
     func accept(over kept: LogPosition?, continuing isContinued: Bool) {
         if let kept { location.mirror?.setIncluded(kept) }
-        // Saves the local copy no further than the head that was read when the store was opened, because the log's end
-        // has been compared only with that head.
+        // Saves the copy only up to this head, because the log's end has been compared with no later one.
         let head = state.withLock { state in state.accept(continuing: isContinued) ? state.head : nil }
         if let head { mirror(as: head) }
     }
@@ -76,8 +73,7 @@ extension PostgresRecordStore: MachineCopy {
     func distrust() throws(LogError) -> Bool {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
-        // Checking that the vault exists needs another connection, and a process that holds the vault's lock must not
-        // wait for one.
+        // Checking for the vault needs another connection, and a process with the vault's lock must not wait for one.
         if !state.withLock({ $0.isLocked }), try location.currentHead() == nil { throw location.absence }
         state.withLock { $0.doubt() }
         return true

@@ -12,8 +12,7 @@ extension PostgresRecordStore {
         let isLocked: Bool
         var queue = StatementQueue()
         var size: UInt64 = 0
-        /// The ranges of the new store's offsets that have been written, and the total number of bytes written. Bytes
-        /// that are written twice count twice.
+        /// The written ranges of the new store, and the number of bytes written. Bytes written twice count twice.
         var written = (ranges: RangeSet<UInt64>(), count: UInt64(0))
         /// Whether each byte was written exactly once. A store whose extents overlap or leave gaps would be unreadable.
         var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
@@ -47,9 +46,8 @@ extension PostgresRecordStore {
                 phase: .constructing(construction)))
     }
 
-    /// How long to wait for another process that is writing a generation. The wait is limited, because any user of the
-    /// database can hold the lock on new generations. Continuing without this lock is safe, because only the vault's
-    /// row determines which generation is current.
+    /// How long to wait for another process that is writing a generation. Any database user can hold the lock on new
+    /// generations, so the wait is limited. That is safe: only the vault's row determines the current generation.
     private static let patience: Duration = .seconds(2)
 
     /// Begins a generation. First waits for any other generation that is being written, up to a time limit.
@@ -150,8 +148,7 @@ extension PostgresRecordStore {
         } else {
             try create(head, on: construction.connection)
         }
-        // Deletes earlier generations of the vault, except recently replaced ones, which processes may still be
-        // reading.
+        // Deletes the vault's old generations, except recently replaced ones, which processes may still be reading.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
@@ -186,8 +183,7 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Points the vault's row to this generation, in the transaction that holds the lock of the generation being
-    /// replaced.
+    /// Points the vault's row to this generation, in the transaction that holds the replaced generation's lock.
     private func replace(_ old: PostgresRecordStore, _ head: StoreHead) throws(LogError) {
         let held = old.state.withLock { state in
             let statements = state.transaction?.queue.take() ?? []

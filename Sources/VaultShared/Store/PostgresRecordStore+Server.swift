@@ -14,8 +14,7 @@ extension PostgresRecordStore: StoreServer {
 
     func ignoreStatedEnd() throws(LogError) {
         guard state.withLock({ !$0.isKept }) else { return }
-        // A process that holds the vault's lock uses the connection of the lock's transaction, because it must not wait
-        // for another connection.
+        // A process that holds the lock uses its transaction's connection, since it must not wait for another one.
         let answer = try location.translated { () throws(PostgresError) in
             try state.withLock { $0.transaction?.connection }?
                 .flight([.end(generation)], until: Deadline(after: location.timeout)).rows
@@ -63,8 +62,7 @@ extension PostgresRecordStore {
     }
 
     private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
-        // If another thread updates the known row of the vault during the request, the server's answer may be outdated,
-        // so the request is repeated.
+        // The request is repeated if another thread updates the known row, since the answer may then be outdated.
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ $0.takeNew() }) && location.isShortLived { break }
@@ -76,8 +74,7 @@ extension PostgresRecordStore {
             }
             guard isTaken else { continue }
             // After a server has been restored from a backup, the local copy may be needed to repair it. New bytes are
-            // therefore saved to the copy only once the log has been opened from this store and has accepted its
-            // contents.
+            // saved to the copy only once the log has been opened from this store and has accepted its contents.
             let (growth, known, isOpen) = state.withLock { state in
                 (state.growth(after: end, head, of: generation), state.head, state.isOpen)
             }
@@ -93,8 +90,7 @@ extension PostgresRecordStore {
 
     private typealias Answer = (head: StoreHead, newBytes: StoreBytes)
 
-    /// Requests the vault's row and the bytes after an offset. Returns nil if reads use the local copy instead of the
-    /// server.
+    /// Requests the vault's row and the bytes after an offset; returns nil if reads use the local copy instead.
     private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
         if try !location.isOffline() {
             do throws(LogError) {
@@ -110,8 +106,7 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // With a local server, only the vault's row is requested first. If the row has changed, which is rare, a second
-        // round trip reads the bytes. That costs less than always reading them.
+        // With a local server, only the row is requested first: a rare second trip costs less than reading bytes.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

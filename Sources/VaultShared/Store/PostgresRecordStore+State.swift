@@ -13,33 +13,26 @@ extension PostgresRecordStore {
                 }
             }
         }
-        /// The contents of the vault's row, as last returned by the database while this store's generation was current.
-        /// Readers of this store need them. nil while this store's generation is current.
+        /// The last ``head`` of this store's generation, for its readers; nil while this generation is current.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that the database returned with the vault's row: the header's extent, and the end of the initial
-        /// contents.
+        /// Bytes returned with the vault's row: the header's extent, and the end of the initial contents.
         private(set) var pieces: [StoreBytes]
         /// Whether the database has bytes after the end of the log, as recorded in the vault's row.
         var hasMore = false
-        /// The end of the last extent in the database, if ``ignoreStatedEnd()`` has been called; nil if the log's end
-        /// is taken from the vault's row.
+        /// The end of the last extent after ``ignoreStatedEnd()``; nil if the log's end is taken from the vault's row.
         var sizeFound: UInt64?
         /// The bytes at the end of the store that are in memory.
         var tail: StoreBytes
-        /// Batches of new bytes that the log has not accepted yet, each with the vault's row that the database returned
-        /// with it.
+        /// Batches of new bytes that the log has not accepted yet, each with the vault's row returned with it.
         var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
-        /// The last block read from the server that has to stay in memory, because it cannot be read back from the
-        /// local copy. For example, there may be no copy.
+        /// The last block that was read from the server but cannot be read back from the local copy.
         private(set) var block = StoreBytes(offset: 0)
-        /// Blocks read from the server. They are saved to the local copy once it is confirmed that the server's history
-        /// includes the copy's.
+        /// Blocks to save to the local copy once the server's history is known to include the copy's.
         var unconfirmed: [StoreBytes] = []
         /// Whether the local copy is a copy of this store.
         var copy: CopyState
-        /// The number of current reasons to bypass the local copy, such as a verification or bytes that failed to
-        /// authenticate. Blocks are read from the copy only while this is 0.
+        /// The number of reasons to bypass the local copy, such as a verification or bytes that failed to authenticate.
         var doubts = 0
         /// Authenticated bytes that are held until it is known whether the local copy will be used for this store.
         private(set) var confirmed: [StoreBytes] = []
@@ -59,8 +52,7 @@ extension PostgresRecordStore {
         case kept(isOpen: Bool)
         /// The database has been contacted, but the log has not opened and accepted the store yet.
         case found
-        /// The log has opened and accepted the store, or has written it, so the store's bytes may be saved to the local
-        /// copy.
+        /// The log has opened and accepted the store or has written it, so its bytes may be saved to the local copy.
         ///
         /// - Parameter isNew: whether the vault's row has just been read in order to open the log. If so, a short-lived
         ///   program need not read it again.
@@ -101,8 +93,7 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Records that the log has opened and accepted the store. Returns true if the vault's row was read from the
-    /// database in order to open it.
+    /// Records that the log has accepted the store. Returns whether the vault's row was read in order to open it.
     mutating func accept(continuing isContinued: Bool) -> Bool {
         if !isMirrored { copy = .another(isContinued: isContinued) }
         switch phase {
@@ -148,8 +139,7 @@ extension PostgresRecordStore.State {
         phase = .constructing(construction)
     }
 
-    /// The maximum length of ``unconfirmed`` and of ``unfollowed``, which hold bytes until they may be saved to the
-    /// local copy.
+    /// The maximum length of ``unconfirmed`` and of ``unfollowed``.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
@@ -162,8 +152,7 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Removes and returns the unaccepted bytes up to `position`, with the vault's row at that position. Returns nil if
-    /// the database has not returned such a row.
+    /// Removes and returns unaccepted bytes up to `position`, with the vault's row there; nil if no such row was read.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -194,8 +183,7 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log, as recorded in the vault's row; nil during construction, or after
-    /// ``ignoreStatedEnd()``.
+    /// The log's end, as recorded in the vault's row; nil during construction, or after ``ignoreStatedEnd()``.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)

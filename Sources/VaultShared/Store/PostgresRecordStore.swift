@@ -65,8 +65,7 @@ final class PostgresRecordStore: NewStore {
             pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
-        // The header of a vault file contains the hint to the newest minor checkpoint. In a database, the vault's row
-        // contains this hint, so it is copied from there.
+        // A file's header has the hint to the newest minor checkpoint. Here, it is copied from the vault's row.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count
     }
@@ -120,9 +119,8 @@ final class PostgresRecordStore: NewStore {
         do throws(PostgresError) {
             if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // If the transaction's connection fails, this read does not fail but uses another connection, because the
-            // transaction may belong to another thread. A store under construction, however, can be read only on its
-            // own connection.
+            // If the transaction's connection fails, another one is used, because the transaction may be another
+            // thread's. A store under construction, however, can be read only on its own connection.
             guard construction == nil else { throw location.translation(of: error) }
         }
         try location.attempt(until: deadline) { () throws(PostgresError) in

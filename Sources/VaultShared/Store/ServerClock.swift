@@ -2,9 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-/// The difference between the server's clock and this machine's. A server may report a false time, so no stored time
-/// depends on it. If the server's time is earlier than this machine's, it is the one that decides which history is old
-/// enough to be dropped, and which times a merge accepts.
+/// How the server's clock differs. A server may lie, so only dropping history and merging use it, and only if earlier.
 final class ServerClock: Sendable {
     private let found = Mutex<Int64?>(nil)
     private let notices = NoticeBoard()
@@ -30,8 +28,7 @@ final class ServerClock: Sendable {
     func note(_ time: Int64, at now: Int64) {
         let difference = now - max(time, 0)
         found.withLock { $0 = difference }
-        // Posts only one notice, even though the difference between the two clocks varies with each response from the
-        // server.
+        // Posts only one notice, although the difference varies with each response.
         guard abs(difference) > ClockDifference.tolerance, !isNotified.exchange(true, ordering: .relaxed)
         else { return }
         notices.post(.clockDiffers(milliseconds: difference))

@@ -6,8 +6,7 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
-    /// The server's clock in milliseconds since 1970. `now()` is not used, because it returns the time at which the
-    /// transaction began, before any wait for a lock.
+    /// The server's clock in milliseconds since 1970. `now()` is the transaction's start, before any wait for a lock.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
     /// The column in which ``head(of:)`` returns the server's time.
     static let clockColumn: Int32 = 6
@@ -29,8 +28,7 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Selects the extents that start in the log's last `count` bytes, but none that start before the offset in the
-    /// log's hint. If the log has at most `count` bytes, selects all of its extents.
+    /// Selects the extents that start in the last `count` bytes, from the hint on; all if the log has no more bytes.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -113,9 +111,8 @@ extension Statement {
     /// Applies the settings in ``promises`` to a transaction that does not wait for a lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in a queue, because row locks are not granted in the order of requests. The queue provides fairness, but
-    /// not exclusion: any database user can hold its lock, and older versions of CockroachDB do not wait for advisory
-    /// locks.
+    /// Waits in a queue, because row locks are not granted in request order. The queue is fair, but not exclusive: any
+    /// database user can hold its lock, and older versions of CockroachDB do not wait for advisory locks.
     ///
     /// The server ends the wait after the timeout, even if this process has exited.
     ///
@@ -140,8 +137,7 @@ extension Statement {
 
     static func notify(_ channel: String) -> Statement { Statement("SELECT pg_notify($1, '')", .text(channel)) }
 
-    /// Appends an extent if the log still ends at `previous`. Otherwise, the statement fails, because the generation
-    /// that it inserts is null.
+    /// Appends an extent if the log still ends at `previous`. Otherwise fails, because the inserted generation is null.
     static func append(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64, to name: [UInt8], _ head: StoreHead,
         replacing previous: LogPosition
@@ -161,8 +157,7 @@ extension Statement {
             .bytes(bytes))
     }
 
-    /// Writes a message that changes no data, to prove that earlier commits are durable: the server's log is
-    /// sequential, so they are durable once this message is.
+    /// A message that changes no data. Once it is durable, so are earlier commits: the server's log is sequential.
     static let proof = Statement("SELECT \(promises), pg_logical_emit_message(true, 'vault', '')")
 
     // MARK: Replacing
@@ -248,8 +243,7 @@ extension Statement {
             Statement("SELECT set_config('lock_timeout', '1ms', true)"),
             Statement(
                 "INSERT INTO vault.generation (generation, name) VALUES ($1, $2) ON CONFLICT (generation) DO NOTHING",
-                // The row that represents the lock has a negative number. Generations never do, so the two cannot
-                // collide.
+                // The lock's row has a negative number. Generations never do, so the two cannot collide.
                 .number(number | 1 << 63), .bytes(name)),
         ]
     }

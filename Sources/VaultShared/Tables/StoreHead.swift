@@ -6,8 +6,7 @@ import Sealing
 /// The row is not authenticated. The recorded end is therefore compared with the log
 /// (``PostgresRecordStore/statedEnd``). A wrong hint only costs time.
 struct StoreHead: Hashable {
-    /// The number of the vault's current generation. A malformed row's number is also kept bit for bit, so that rows
-    /// with different generations never compare as equal.
+    /// The current generation, bit for bit even if malformed, so that different generations never compare as equal.
     let generation: UInt64
     let position: LogPosition
     let size: UInt64

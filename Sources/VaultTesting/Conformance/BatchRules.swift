@@ -11,8 +11,7 @@ extension StoreRule {
         for (key, value) in changes {
             findings.expect(try store.value(of: key) == value, "A change in a batch was not made: \(key).")
         }
-        // Some stores apply a batch's changes one by one. Two batches therefore contain a value that the store refuses:
-        // one under its first key, the other under its last.
+        // Some stores apply changes one by one, so the refused key is first in one batch and last in the other.
         guard let refused = SampleValue.refused(by: store) else { return }
         for refusedKey in ["a refused", "z refused"] {
             let batch = numbers.map { ($0.0, Optional(StoredValue.string("new"))) } + [(refusedKey, refused)]

@@ -72,8 +72,7 @@ extension StoreRule {
     package static let notifiesAfterChanges = StoreRule(
         "An observer that reads after each notification misses no change."
     ) { store, findings in
-        // Each round of the test has its own observer. This additional observer lasts for all rounds, so that the store
-        // never stops watching its file.
+        // Each round has its own observer. This one lasts for all rounds, so that the store never stops watching.
         let watching = try store.changes.notices()
         defer { withExtendedLifetime(watching) {} }
         let keys = ["key 0", "key 1"]

@@ -26,8 +26,7 @@ extension StoreRule {
 
     package static let identitySentence = "Two stores have different identities."
 
-    /// Waits up to ten seconds for a notification after which `isSo` returns true. Returns whether there was one. May
-    /// call `isSo` on another thread.
+    /// Returns whether `isSo` returns true after a notification within ten seconds. May call it on another thread.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

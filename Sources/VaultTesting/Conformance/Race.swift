@@ -5,9 +5,8 @@ import LinuxSystem
 /// Only rounds with overlapping calls count towards the required number. On a busy machine, calls may run one after the
 /// other even if their threads start together. A store that fails only under simultaneous calls then appears correct.
 struct Race {
-    /// The required number of rounds with overlapping calls. For example, a store that releases its lock for 100 ns
-    /// between checking and changing a value fails in one such round out of 25. At a few hundred commits per second,
-    /// all the rounds together take seconds.
+    /// The required number of rounds with overlapping calls. A store that releases its lock for 100 ns between checking
+    /// and changing a value fails in one such round out of 25. At a few hundred commits per second, they take seconds.
     #if SANITIZER
         // A sanitizer slows the rounds down, but it detects an error in any round, so fewer rounds suffice.
         private static let enough = 50

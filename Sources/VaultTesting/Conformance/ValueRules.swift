@@ -55,9 +55,8 @@ extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in
-        // These keys expose stores that use another order. Alphabetical order would mix capitals with lower-case
-        // letters, and accented letters with plain ones. UTF-16 order would swap U+FF5E and U+1F600. If prefixes were
-        // compared by character, "e" would not be a prefix of "e\u{301}".
+        // Alphabetical order would mix capitals with small letters, and accented letters with plain ones. UTF-16 order
+        // would swap U+FF5E and U+1F600. If characters were compared, "e" would not be a prefix of "e\u{301}".
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
         ]

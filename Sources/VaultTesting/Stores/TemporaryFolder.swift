@@ -16,8 +16,7 @@ package final class TemporaryFolder: Sendable {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The folder in which the tests' folders are created. It is on an in-memory file system if there is room, because
-    /// a disk flush takes milliseconds.
+    /// The parent of the tests' folders. It is in memory if there is room, because a disk flush takes milliseconds.
     private static let parent: String = {
         let memory = "/dev/shm"
         let room = try? FileManager.default.attributesOfFileSystem(forPath: memory)[.systemFreeSize] as? UInt64

@@ -66,8 +66,7 @@ public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == TemporaryStoresTrait {
-    /// Gives fresh, empty stores to each test, and to each argument of a parameterized test. Even parallel tests never
-    /// share stores.
+    /// Gives each test, and each argument of a test, fresh, empty stores. Even parallel tests never share stores.
     public static var temporaryStores: Self { Self() }
 }
 

@@ -422,7 +422,7 @@ struct UnlockingTests {
         let failures = FailureLog { error, _ in reported.withLock { $0.append(error) } }
         let opened = try Keychain(at: location, options: UnlockingTests.silent, failures: failures)
         #expect(try opened.text("a") == "value")
-        #expect(reported.withLock { $0.contains { $0.message.contains("is unusable") } })
+        #expect(reported.withLock { $0.contains { $0.message.contains("has recorded about the vault is unusable") } })
     }
 
     // MARK: The kernel's keyring

@@ -102,8 +102,7 @@ enum MergeCommand: Command {
             }
             errors.insert(CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
-            // This call throws if the vault lacks changes that this machine has seen. A copy that was not merged may
-            // contain them.
+            // Throws if the vault still lacks changes that this machine has seen. An unmerged copy may contain them.
             do { try keychain.copies.finishMerging() } catch {
                 isFinished = false
                 errors.append(CommandError(error, advising: advised))
@@ -111,8 +110,7 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // The vault is verified first, because the report may say that a copy can be deleted. Errors are thrown
-            // after the report.
+            // Verifies the vault before the report permits deleting a copy. Errors are thrown after the report.
             if isFinished, !invocation.has(.detached) {
                 do {
                     _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
@@ -143,8 +141,7 @@ enum MergeCommand: Command {
             for path in paths {
                 do { copies.append(try keychain.copies.copy(at: path)) } catch { errors.append((path, error)) }
             }
-            // The names on the command line are checked only if every copy could be opened, since an unreadable copy
-            // may contain them.
+            // The given names are checked only if all copies open, since a copy that does not open may contain a name.
             if errors.isEmpty, let name = keychain.copies.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
@@ -203,8 +200,7 @@ enum MergeCommand: Command {
         ]
     }
 
-    /// Returns whether the report may say that the user can delete the copy. It does not say so if the copy cannot be
-    /// examined, is the vault itself, or may be a temporary file that git deletes.
+    /// Returns false if the copy cannot be examined, is the vault itself, or may be a temporary file that git deletes.
     private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }

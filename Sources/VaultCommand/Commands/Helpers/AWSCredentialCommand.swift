@@ -41,8 +41,7 @@ enum AWSCredentialCommand: Command {
             throw CommandError.invalid("\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
-        // Do not return a temporary key (ASIA...) without its session token. It is useless, but AWS tools would keep
-        // using it.
+        // A temporary key (ASIA...) is useless without its session token, but AWS tools would keep using it.
         guard token != nil || !id.hasPrefix("ASIA") else { throw keychain.absent(Login.name(of: tokenField, in: name)) }
         try StandardOutput.write(
             .object([
@@ -52,8 +51,7 @@ enum AWSCredentialCommand: Command {
         return .success
     }
 
-    /// Returns the JSON to print for an entry that contains a JSON object. The object's strings are in ordinary memory
-    /// during the call.
+    /// Returns the JSON to print for an entry with a JSON object. Its strings are in ordinary memory during the call.
     private static func answer(
         document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
     ) throws -> SecretJSON {

@@ -52,8 +52,7 @@ enum AskpassCommand: Command {
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
     ) throws -> HeldSecret? {
         let text = invocation.name
-        // If an entry's `askpass` attribute is an absolute path, the entry answers the passphrase prompt for the
-        // private key at that path. A prompt that consists only of this path must not match.
+        // An absolute path in `askpass` names a private key, so a prompt that is only this path must not match.
         var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
         // The comparison is bytewise, because two spellings of an accented letter are equal as Swift strings.

@@ -20,8 +20,7 @@ enum SetupKubeCommand: Command {
         let args: [String]?
     }
 
-    /// The version of kubectl's protocol for credential plugins. Every kubectl since 1.11 supports it, and kubectl
-    /// before 1.22 supports no later version.
+    /// The credential protocol's version. Every kubectl since 1.11 supports it; none before 1.22 supports a later one.
     private static let version = "client.authentication.k8s.io/v1beta1"
 
     static let description = CommandDescription(
@@ -56,8 +55,7 @@ enum SetupKubeCommand: Command {
                 throw CommandError.refused("The user \(user) has another command in the kubeconfig. Remove it first.")
             }
             try NewFile.checkKubeconfig()
-            // kubectl in Debian 12 always crashes on this command. The user is then shown the lines to add to the
-            // kubeconfig by hand.
+            // Debian 12's kubectl always crashes on this command. The user is then shown the lines to add by hand.
             guard (try? OtherProgram.run(adding)) != nil else {
                 return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
             }

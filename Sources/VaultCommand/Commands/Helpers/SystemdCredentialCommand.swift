@@ -34,9 +34,8 @@ enum SystemdCredentialCommand: Command {
         let request = try request()
         let name = "systemd/\(request.unit)/\(request.identifier)"
         let keychain = try invocation.openVault()
-        // Reads only an entry of exactly this name. `reading` would otherwise return an attribute of a login, and
-        // attributes are not meant for a systemd unit. The error suggests no similar name, because more users may be
-        // able to read the journal than the vault.
+        // `reading` could also return a login's attribute, which is not meant for a unit. The error suggests no similar
+        // name, because more users may be able to read the journal than the vault.
         guard let value = try invocation.readingEntry(name, from: keychain)?.takeBytes() else {
             throw CommandError.absent(name, near: nil)
         }
@@ -48,8 +47,7 @@ enum SystemdCredentialCommand: Command {
         return .success
     }
 
-    /// Reads the request, which systemd puts into the address of its end of the connection. Checks the peer's user ID,
-    /// because any process that can connect could forge such an address.
+    /// Reads the request from the peer's address, which any process could forge, so the peer's user ID is checked.
     private static func request() throws(CommandError) -> SystemdCredential {
         let peer: LocalPeer
         do throws(SystemError) { peer = try LocalPeer(of: STDIN_FILENO) } catch {

@@ -19,8 +19,7 @@ enum ImportFormat: String, CaseIterable {
 /// The contents of an imported file, as they will be stored.
 struct ImportContents {
     var plan: ImportPlan
-    /// The number of items imported from another program, where one item may become several entries; nil if each entry
-    /// is one item.
+    /// The number of another program's items that became one or more entries each; nil if each entry is one item.
     var items: Int?
     var leftOut: [LeftOut] = []
 }
@@ -71,8 +70,7 @@ extension ImportPlan {
     fileprivate mutating func addValues(ofPlainFile bytes: [UInt8], at source: String) throws {
         let values: [String: StoredValue]
         do throws(VaultError) { values = try PlainFile.values(in: bytes, from: source) } catch {
-            // The error is replaced, because its code would tell the user that the vault is damaged. It is the imported
-            // file that is invalid.
+            // The error is replaced, because its code would say that the vault is damaged, not the imported file.
             throw CommandError.invalid("\(error.message) Nothing was imported.")
         }
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -108,8 +106,7 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds of values, keyed by their names. Includes kinds that this version does not know, because a later
-    /// version may have written the document.
+    /// All kinds by name. They include kinds unknown to this version, since a later one may have written the document.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

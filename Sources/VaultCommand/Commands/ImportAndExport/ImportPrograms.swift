@@ -4,8 +4,7 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-// pass and libsecret do not store entries in a file that vault can parse. They are read from the output of gpg and
-// secret-tool.
+// pass and libsecret have no file that vault can parse, so their entries are read by running gpg and secret-tool.
 
 /// The store of `pass`: a folder of files that gpg decrypts.
 enum PassStore {

@@ -126,9 +126,7 @@ struct KeyChoices {
         try Set(numbers.map { try keychain.key($0) })
     }
 
-    /// Returns a key's new secret if the key is to be replaced, or its current secret if it is to be kept. Prompts for
-    /// the passphrase of a kept key, if it has one. Returns nil if the path of a key file that is needed was not given,
-    /// or if no prompt is possible.
+    /// Returns a replaced key's new secret, or a kept key's current one, for which it may prompt; nil if it gets none.
     func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]

@@ -112,8 +112,7 @@ extension Invocation {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true
         do { _ = try Keychain(at: location(), options: options) } catch let error as VaultError {
-            // If opening fails for a reason other than the key, such as a missing vault, an existing key file can still
-            // be backed up.
+            // If opening fails for any reason but the key, such as a missing vault, the key file can be backed up.
             if try error.code == .locked || Glibc.access(location().keyFile, F_OK) != 0 { throw error }
         }
     }

@@ -96,8 +96,7 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
-        // An alarm is accepted for the vault on the server. With `changesNothing`, this machine's copy could be opened
-        // instead, if the server was unreachable a moment ago.
+        // Alarms are accepted for the server's vault. With `changesNothing`, the local copy could be opened instead.
         if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false

@@ -35,7 +35,6 @@ extension Keychain.VaultKeys.Key {
 extension MemberList.Author {
     var wasMember: Bool { if case .member = self { true } else { false } }
 
-    /// The name in quotation marks, so that it cannot imitate the adjacent text, and a note if the author was not a
-    /// member at that time.
+    /// The name, quoted so that it cannot imitate adjacent text, and a note if the author was not a member then.
     var line: String { name.quoted + (wasMember ? "" : " (not a member at that time)") }
 }

@@ -95,14 +95,12 @@ extension CommandError {
         for cause in error.causes {
             switch cause {
             case .keyWrong:
-                // If a key was replaced in only one copy, neither the old key nor the new one opens both copies. The
-                // suggested commands therefore first add the new key to the copy that lacks it.
+                // If one copy's key was replaced, no key opens both, so the new key must first be added to the other.
                 message +=
                     "\nIf a key was replaced in one copy, the new key NEW must be added to the other copy, which the "
                     + "old key OLD opens. Of these commands, run the one that names the other copy:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
-                        // Without `--detached`, this machine would remember the copy as the vault, including keys that
-                        // have since been removed.
+                        // Without `--detached`, this machine would remember the copy, with removed keys, as the vault.
                         advised.withKeyFile("OLD").line(
                             "key add \($0 == nil ? "" : "\(OptionName.detached.spelling) ")--file NEW", of: $0)
                     }.joined(separator: "\n  ")
@@ -179,8 +177,7 @@ extension Keychain.Copies.Merge {
             + list(members.thereAlone, "Members only in the other copy")
     }
 
-    /// Lists the keys that may belong to someone whose access was removed in the other copy, and says how to keep or
-    /// drop them.
+    /// Lists the keys of someone who may have lost access in the other copy, and says how to keep or drop them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
         "Nothing was merged. \(sides.shownCopy) lacks these keys of \(sides.vault). "
             + "Someone who has one of these keys may have lost access in that copy:\n\(doubtedKeys.lines)"
@@ -201,8 +198,7 @@ extension Keychain.Copies.Merge {
             + "\nIf you know that one of these changes is right, accept it: \(sides.taking(shownRefusals))"
     }
 
-    /// Lists the names whose changes were refused. Removals form a separate list, because "(removed)" after a name
-    /// could be part of the name.
+    /// Lists refused names, and removals separately, because "(removed)" after a name could be part of the name.
     private func refusals(_ values: String, _ removals: String) -> String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"

@@ -73,8 +73,7 @@ enum EditCommand: Command {
         "The value is empty; nothing was stored. To remove the entry, use `vault rm`; to empty it, "
             + "`vault set --allow-empty`.")
 
-    /// Returns the error, extended with the path of the edited text and, if the text is valid, a command that stores
-    /// it.
+    /// Returns the error with the path of the edited text and, if the text is valid, a command that stores it.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
         _ error: any Error

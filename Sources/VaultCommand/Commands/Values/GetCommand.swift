@@ -100,8 +100,7 @@ enum SafeLook {
             guard bytes.isUTF8 else {
                 throw CommandError.refused("The value of \"\(name)\" is not text, so --last does not apply.")
             }
-            // The offset of each character's first byte. In UTF-8, only the later bytes of a character begin with the
-            // bits 10.
+            // These are the offsets of the characters' first bytes. Only the other bytes begin with the bits 10.
             let starts = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 }
             guard starts.count >= count + hidden else {
                 throw CommandError.refused(

@@ -42,8 +42,7 @@ enum OTPCommand: Command {
         let keychain = try invocation.openVault()
         let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
         let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
-        // This read enforces the reading policy and is logged. The transaction then reads the value again to compute
-        // the code.
+        // This read enforces the reading policy and is logged. The transaction reads again to compute the code.
         _ = try invocation.readingEntry(name, from: keychain)
         // The closure cannot return a noncopyable value, so it assigns the code to this variable.
         var computed: ComputedCode?

@@ -78,8 +78,7 @@ enum Relocation {
         return try invocation.finish(keychain, json: report(from: from, to: target, entries: pairs.count))
     }
 
-    /// Returns the new name. A folder's new name ends with a slash, even if the user typed none. An entry moved to a
-    /// folder keeps its last component.
+    /// Returns the new name. Adds a folder's missing slash. An entry moved to a folder keeps its last component.
     private static func target(of source: Subtree, _ to: String) -> String {
         switch (source.isFolder, to.hasSlashAtEnd) {
         case (true, false): to + "/"

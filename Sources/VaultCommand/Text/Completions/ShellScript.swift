@@ -2,9 +2,8 @@
 ///
 /// A script runs this tool to obtain the completions. It contains no list of commands, so it never becomes outdated. It
 /// passes the typed words through a pipe, because other users can see a process's arguments. The first line of the
-/// tool's output is the kind of completion. If the kind is `words`, each further line contains a word, which may be
-/// followed by a tab and its meaning. The scripts also complete `svault`, the command's other name in the Debian
-/// package.
+/// tool's output is the kind of completion. If it is `words`, each further line is a word, optionally followed by a tab
+/// and its meaning. The scripts also complete `svault`, the command's other name in the Debian package.
 enum ShellScript: String, CaseIterable {
     case bash, zsh, fish
 

@@ -1,7 +1,6 @@
 import Sealing
 
-// A character on a terminal is about twice as high as it is wide, so each character shows two modules, one above the
-// other.
+// A character on a terminal is about twice as high as wide, so it shows two modules, one above the other.
 
 extension QRCode {
     /// The width of the rendered code in columns, including the quiet zone. On a terminal with fewer columns, the lines

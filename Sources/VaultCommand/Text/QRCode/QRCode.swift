@@ -37,8 +37,7 @@ struct QRCode: ~Copyable {
 struct QRVersion: Hashable {
     /// The standard's number for this size of QR code, from 1 to 10.
     let number: Int
-    /// The total number of codewords, for data and error correction. This number, ``blockCount`` and
-    /// ``checkSize`` are specified in section 7.5.1, table 9.
+    /// The total number of codewords. Like ``blockCount`` and ``checkSize``, it is from section 7.5.1, table 9.
     let codewords: Int
     let blockCount: Int
     /// The number of error correction codewords in each block.
@@ -68,8 +67,7 @@ struct QRVersion: Hashable {
     /// The size in bytes of the field that contains the payload's length (section 7.4.1, table 3).
     var countSize: Int { number < 10 ? 1 : 2 }
 
-    /// The maximum size of a payload in bytes. The code also contains the mode and the terminator (4 bits each), and
-    /// the payload's length (`countSize` bytes).
+    /// The maximum number of payload bytes. The mode and the terminator have 4 bits each, the length `countSize` bytes.
     var capacity: Int { dataCodewords - countSize - 1 }
 
     /// The data codewords of each block. If they cannot be divided evenly, each of the last blocks has one more.

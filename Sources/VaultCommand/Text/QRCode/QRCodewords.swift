@@ -76,8 +76,7 @@ enum QRCodewords {
         return generator
     }
 
-    /// Treats the data as a polynomial, multiplies it by x to the power of the generator's degree, and divides it by
-    /// the generator.
+    /// Divides the data, as a polynomial multiplied by x to the power of the generator's degree, by the generator.
     ///
     /// - Parameter remainder: receives the remainder. On entry, it must contain a zero for each generator coefficient.
     static func divide(

@@ -49,8 +49,7 @@ extension QRMatrix {
     private func penalty(ofLine isDark: (Int) -> Bool) -> Int {
         var penalty = 0
         var streak = 0
-        // The light border around the code counts as part of each row and column, and is wide enough to complete any
-        // finder pattern.
+        // The light border counts as part of each row and column, and is wide enough to complete any finder pattern.
         var runs = LastRuns()
         var isRunDark = false
         var length = size
@@ -90,8 +89,7 @@ extension QRMatrix {
         return 3 * count
     }
 
-    /// The penalty for an imbalance of dark and light: 10 for each full 5 percentage points by which the fraction of
-    /// dark modules differs from 50%.
+    /// The penalty for imbalance: 10 for each full 5 percentage points by which the dark fraction differs from 50%.
     private var balancePenalty: Int {
         let total = size * size
         let dark = (0..<total).count { self[$0 / size, $0 % size] }

@@ -8,8 +8,7 @@ struct QRMatrix: ~Copyable {
     /// The modules of the QR code, one byte each, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// The flag that marks a module as part of a function pattern. Drawing data or applying a mask never changes such a
-    /// module.
+    /// The flag of a module in a function pattern. Drawing data or applying a mask never changes such a module.
     private static let function: UInt8 = 2
 
     init(_ version: QRVersion) throws(SealingError) {
@@ -98,8 +97,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Returns `number` followed by the `degree` check bits of a BCH code: the remainder of a polynomial division by
-    /// `generator` (ISO/IEC 18004:2015, annexes C and D).
+    /// Returns `number` with its BCH code, the remainder of a polynomial division by `generator` (annexes C and D).
     static func withCheck(_ number: Int, degree: Int, generator: Int) -> Int {
         var remainder = number << degree
         while remainder >> degree > 0 {

@@ -27,7 +27,7 @@ package protocol StoreLocation: Sendable {
     func takeNotices() -> [Notice]
     /// Details about the location for users and administrators; nil if there are none.
     var report: (any StoreReport)? { get }
-    /// Returns the location of the pending changes that were made while no server answered; nil if there are none.
+    /// Returns the location of the changes that were made while the server was unreachable; nil if there are none.
     func pending() throws(LogError) -> FileLocation?
 }
 

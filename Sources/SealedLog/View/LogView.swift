@@ -17,7 +17,7 @@ struct LogView: Sendable {
     /// The offset of the newest record's authenticator, or of the header's if there is no record.
     var headOffset = UInt64(Header.macOffset)
     /// The newest position known to be durable: the head if there are no records, if this process wrote the newest one,
-    /// if the rollback memory showed at opening that it was flushed, or if the store returns only durable records.
+    /// if the rollback memory showed during opening that it was flushed, or if the store returns only durable records.
     /// Otherwise, it is the previous one: the head may be lost in a power loss or if its writer's flush fails.
     var durable: LogPosition
     /// The newest position that this process has written, read from the rollback memory, or confirmed by

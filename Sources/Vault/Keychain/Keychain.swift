@@ -98,7 +98,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     ///   - label: the label of the vault's first key, for people to read, up to 256 bytes, sealed in the vault.
     ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
-    ///   be used; `invalid` for unusable paths, among others; `busy` or `unavailable` if no vault was created;
+    ///   be used; `invalid` for an unusable path, among other reasons; `busy` or `unavailable` if no vault was created;
     ///   `outcomeUnknown` if the vault was created, but a power loss before its next use may undo it.
     public static func create(
         at location: VaultLocation, label: String = "", options: Options = Options(),

@@ -112,7 +112,7 @@ struct EditedEntry: ~Copyable {
 }
 
 extension ValueType {
-    /// Creates the type of a kind of value. Returns nil if values of this kind have no type or no text form.
+    /// Creates the type for a kind of value. Returns nil if values of this kind have no type or no text form.
     fileprivate init?(_ kind: Keychain.ValueKind) {
         switch kind {
         case .text: self = .string

@@ -16,7 +16,7 @@ struct VariableRequest {
 
     /// Parses `NAME=REFERENCE` pairs.
     ///
-    /// - Parameter what: the words for the pairs' source at the start of an error message, such as `Option --env`.
+    /// - Parameter what: how an error message names the source of the pairs, such as `Option --env`.
     static func parse(_ pairs: [String], _ what: String) throws(UsageError) -> [VariableRequest] {
         var requests: [VariableRequest] = []
         for pair in pairs {

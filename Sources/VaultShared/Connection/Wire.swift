@@ -54,7 +54,7 @@ struct Wire: ~Copyable {
                 return
             }
             guard UInt64(count) <= allowance else {
-                throw PostgresError(.malformed, "the server sends more than was requested")
+                throw PostgresError(.malformed, "the server sent more than was requested")
             }
             allowance -= UInt64(count)
             // The socket pair is empty and has room for a whole piece, so sending only part of one is an error.

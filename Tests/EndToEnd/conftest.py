@@ -18,7 +18,7 @@ from shared_homes import SharedHome
 
 
 # Everything that may run on both kinds of place does; otherwise, what tells most.
-IS_FULL = os.environ.get("VAULT_TEST_PLACES") == "all"
+IS_FULL = os.environ.get("VAULT_TEST_STORES") == "all"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, lambda *_: None)
     for marker in (
         "both_paths: `home` has its vault in a file, and once more in a database",
-        "both_paths_in_full: the same, with VAULT_TEST_PLACES=all",
+        "both_paths_in_full: the same, with VAULT_TEST_STORES=all",
         "in_a_file: what is tested is of files alone",
     ):
         config.addinivalue_line("markers", marker)

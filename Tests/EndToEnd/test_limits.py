@@ -31,7 +31,7 @@ CALLS = ("get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeS
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("keychain", ["keychain", "keychain?", "Keychain(at: places)"])
+@pytest.mark.parametrize("keychain", ["keychain", "keychain?", "Keychain(at: location)"])
 def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, keychain: str, call: str) -> None:
     line = f"let value = try {keychain}.{call}\n"
     for file in ("VaultCommand/Commands/Values/GetCommand.swift", "VaultShared/Connection/DatabasePassword.swift"):

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# In a home with a vault in its default place: creating one is rare, and touches much else.
+# In a home with a vault at its default location: creating one is rare, and touches much else.
 LOCATIONS = ("--vault", ".local/share/vault/default.vault", "--key-file", ".config/vault/default.key")
 COMMANDS = (("get", "name"), ("get", "name", *LOCATIONS), ("set", "name"), ("ls",))
 # Address, load address, size, alignment, name. How far the name is indented says what it names.

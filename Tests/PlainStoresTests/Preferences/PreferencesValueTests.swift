@@ -68,7 +68,7 @@ struct PreferencesValueTests {
     }
 }
 
-@Suite("Places of preferences")
+@Suite("Locations of preferences")
 struct PreferencesPathTests {
     @Test func differForEachSuiteAndStayInTheirFolder() throws {
         let suites = [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Vault
 
-@Suite("Standard places")
+@Suite("Standard locations")
 struct VaultLocationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -17,7 +17,7 @@ from postgres import Cluster
 from shared_homes import SharedHome
 
 
-# Everything that may run on both kinds of place does; otherwise, what tells most.
+# With `all`, each test that may run with a file and with a database runs with both; otherwise, only some tests do.
 IS_FULL = os.environ.get("VAULT_TEST_STORES") == "all"
 
 

@@ -20,7 +20,7 @@ package struct KeyFile: ~Copyable {
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether an attacker who has the vault could guess the short contents. False for a generated file.
+    /// Whether the contents are so short that a thief of the vault could guess them. False for a generated file.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 

@@ -85,7 +85,7 @@ struct CompactionTail {
     }
 
     /// The indices of the newest entries, sorted by their values' offsets. Sorting by name would reveal the names'
-    /// order to anyone who has the old and new file. There may be millions of entries, so each is read on demand.
+    /// order to anyone who has both files. There may be millions of entries, so each is read on demand.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
